@@ -94,7 +94,7 @@ KF_INLINE bool chain2_forward(const Chain2Tables& tables, const Chain2Room& room
         const double inverse = 1 / total;
         for (std::size_t k = 0; k < size; k += kWidth<double>) {
             const Vec<double> value = load(here + k) * inverse;
-            low |= (value > 0) & (value < threshold);
+            if (watch) low |= (value > 0) & (value < threshold);
             store(here + k, value);
         }
         scale.times(total);
@@ -102,12 +102,17 @@ KF_INLINE bool chain2_forward(const Chain2Tables& tables, const Chain2Room& room
     return !watch || !any<double>(low);
 }
 
-// beta_{t-1} where alpha_{t-1} has reached, from v_t transposed; returns <alpha_{t-1}, beta_{t-1}>.
-KF_INLINE double chain2_back(const Chain2Tables& tables, const Chain2Room& room, const double* alpha,
-                             const double* into) {
+// <alpha_t, beta_t>, and the sum of beta_t.
+struct Chain2Sums {
+    double meet, beta;
+};
+
+// beta_{t-1} where alpha_{t-1} has reached, from v_t transposed.
+KF_INLINE Chain2Sums chain2_back(const Chain2Tables& tables, const Chain2Room& room, const double* alpha,
+                                 const double* into) {
     constexpr std::size_t W = kWidth<double>;
     const std::size_t L = room.labels, stride = room.stride;
-    Vec<double> meet{};
+    Vec<double> meet{}, total{};
     for (std::size_t i = 0; i < L; ++i)
         in_fours(stride / W, [&](auto count, std::size_t at) {
             constexpr int n = decltype(count)::value;
@@ -119,10 +124,22 @@ KF_INLINE double chain2_back(const Chain2Tables& tables, const Chain2Room& room,
                 const std::size_t cell = i * stride + (at + v) * W;
                 const Vec<double> here = load(alpha + cell), value = here > 0 ? sums[v] : Vec<double>{};
                 meet += here * value;
+                total += value;
                 store(room.beta + cell, value);
             }
         });
-    return sum<double>(meet);
+    return {sum<double>(meet), sum<double>(total)};
+}
+
+// beta at the last position: ones where alpha has reached.
+KF_INLINE Chain2Sums chain2_end(const Chain2Room& room, const double* alpha) {
+    Vec<double> total{};
+    for (std::size_t k = 0; k < room.square; k += kWidth<double>) {
+        const Vec<double> value = load(alpha + k) > 0 ? broadcast(1.0) : Vec<double>{};
+        total += value;
+        store(room.beta + k, value);
+    }
+    return {1, sum<double>(total)};
 }
 
 // triples(i, k, .) += sum over slots of share(i, .) into(k, .)
@@ -161,13 +178,12 @@ KF_INLINE void chain2_pairs(const Chain2Room& room, std::size_t t, double scale,
     }
 }
 
-// v_t transposed, scaled to sum about one.
-KF_INLINE void chain2_into(const Chain2Tables& tables, const Chain2Room& room, std::size_t t, double* into) {
+// v_t transposed, over the sum of beta_t.
+KF_INLINE void chain2_into(const Chain2Tables& tables, const Chain2Room& room, std::size_t t, double total,
+                           double* into) {
     constexpr std::size_t W = kWidth<double>;
     const std::size_t L = room.labels, stride = room.stride;
-    Vec<double> total{};
-    for (std::size_t k = 0; k < room.square; k += W) total += load(room.beta + k);
-    const double inverse = 1 / sum<double>(total);
+    const double inverse = 1 / total;
     // Numbers stored one by one could not be loaded together at once: blocks are turned about in registers.
     for (std::size_t from = 0; from < L; from += W)
         for (std::size_t at = 0; at < stride; at += W) {
@@ -200,18 +216,15 @@ KF_INLINE void chain2_backward(const Chain2Tables& tables, const Chain2Room& roo
     std::size_t slot = 0;
     for (std::size_t t = length; t-- > 1;) {
         const double* alpha = room.alpha + t * room.square;
-        double meet = 1;
-        if (t + 1 < length) meet = chain2_back(tables, room, alpha, room.into[slot]);
-        else
-            for (std::size_t k = 0; k < room.square; k += kWidth<double>)
-                store(room.beta + k, load(alpha + k) > 0 ? broadcast(1.0) : Vec<double>{});
-        chain2_pairs<S>(room, t, weight / meet, room.share[slot], node + t * L);
+        const Chain2Sums sums =
+            t + 1 < length ? chain2_back(tables, room, alpha, room.into[slot]) : chain2_end(room, alpha);
+        chain2_pairs<S>(room, t, weight / sums.meet, room.share[slot], node + t * L);
         // The last position has a share of nothing: its slot is used again.
         if (t + 1 < length && ++slot == Chain2Room::kSlots) {
             add_triples(room, slot);
             slot = 0;
         }
-        chain2_into(tables, room, t, room.into[slot]);
+        chain2_into(tables, room, t, sums.beta, room.into[slot]);
     }
     add_triples(room, slot);
     chain2_first<S>(room, length > 1 ? room.into[slot] : nullptr, weight, node);

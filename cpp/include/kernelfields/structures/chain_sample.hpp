@@ -72,7 +72,7 @@ void sample_by_logs(const ChainBatch<S>& batch, std::size_t s, const double* mes
     const std::size_t L = batch.labels;
     const S* edge = batch.edge + (batch.shared ? 0 : static_cast<std::size_t>(batch.edge_first[s]) * L * L);
     sample_sequence(batch, s, seed, count, labels, [&](std::size_t t, std::int32_t next, double uniform, auto& room) {
-        const S* column = edge + (batch.shared ? 0 : t * L * L) + next;
+        const S* column = edge + (batch.shared ? 0 : t * L * L) + std::max(next, 0);
         return draw_label(L, uniform, room, [&](std::size_t i) {
             return messages[t * stride + i] + (next < 0 ? 0.0 : static_cast<double>(column[i * L]));
         });
@@ -95,7 +95,7 @@ void chain_sample(const ChainBatch<S>& batch, std::size_t count, std::uint64_t s
         if (!pairs.empty() && mass_messages(batch, s, pairs, messages, log_partition[s])) {
             sample_sequence(batch, s, seed, count, labels,
                             [&](std::size_t t, std::int32_t next, double uniform, auto& room) {
-                                const double *mass = messages + t * L, *column = pairs.data() + next;
+                                const double *mass = messages + t * L, *column = pairs.data() + std::max(next, 0);
                                 return draw_by_mass(L, uniform, room, [&](std::size_t i) {
                                     return next < 0 ? mass[i] : mass[i] * column[i * L];
                                 });
