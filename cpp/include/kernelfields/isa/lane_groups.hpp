@@ -112,28 +112,28 @@ KF_ONCE void store_lanes(const LaneGroup<S>& lanes, std::size_t set, std::size_t
                          const Vec<S>* values, S* out) {
     constexpr std::size_t W = kWidth<S>;
     const std::size_t L = lanes.labels;
-    S* row[W];
-    for (std::size_t r = 0; r < W; ++r) row[r] = out + (lanes.begin[set * W + r] + t) * L;
+    const std::size_t* begin = lanes.begin + set * W;
     const auto each_block = [&](auto write) {
-        for (std::size_t k = 0; k < steps * L; k += W) {
+        for (std::size_t k = 0, at = t * L; k < steps * L; k += W, at += W) {
             Vec<S> block[W];
             KF_UNROLL
             for (std::size_t r = 0; r < W; ++r) block[r] = values[k + r];
             transpose(block);
             KF_UNROLL
             for (std::size_t r = 0; r < W; ++r) {
-                __builtin_prefetch(row[r] + k - kTilesAhead<S> * W * L, 1);
-                write(r, k, block[r]);
+                S* place = out + begin[r] * L + at;
+                __builtin_prefetch(place - kTilesAhead<S> * W * L, 1);
+                write(r, at, place, block[r]);
             }
         }
     };
     if (steps == W && lanes.plain(t, steps))
-        return each_block([&](std::size_t r, std::size_t k, Vec<S> here) { store(row[r] + k, here); });
-    each_block([&](std::size_t r, std::size_t k, Vec<S> here) {
-        const std::size_t lane = set * W + r, low = lanes.first[lane] * L, high = lanes.last[lane] * L, at = t * L + k;
-        if (at >= low && at + W <= high) return store(row[r] + k, here);
+        return each_block([&](std::size_t, std::size_t, S* place, Vec<S> here) { store(place, here); });
+    each_block([&](std::size_t r, std::size_t at, S* place, Vec<S> here) {
+        const std::size_t lane = set * W + r, low = lanes.first[lane] * L, high = lanes.last[lane] * L;
+        if (at >= low && at + W <= high) return store(place, here);
         for (std::size_t i = 0; i < W; ++i)
-            if (at + i >= low && at + i < high) row[r][k + i] = here[i];
+            if (at + i >= low && at + i < high) place[i] = here[i];
     });
 }
 
