@@ -122,7 +122,9 @@ def test_log_probabilities_alone_are_those_of_the_expectation_step(family, rng, 
 
 @pytest.mark.parametrize("D", [1, 3])
 @pytest.mark.parametrize("L", [2, 3, 8, 9, 11])
-@pytest.mark.parametrize("lengths", [(3, 1, 5, 2), (700, 20, 400, 1, 300, 900, 250, 500, 640, 280)])
+@pytest.mark.parametrize(
+    "lengths", [(3, 1, 5, 2), (700, 20, 400, 1, 300, 900, 250, 500, 640, 280), (9_000, 3, 70_000)]
+)
 @pytest.mark.parametrize("family", [DiagonalGaussian(), FullGaussian()], ids=name_of)
 def test_the_core_adds_up_what_arrays_add_up(family, lengths, L, D, rng):
     """Numbers of states and lengths on both sides of what vectors, tiles and lanes hold; missing rows."""

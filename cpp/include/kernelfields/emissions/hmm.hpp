@@ -121,9 +121,10 @@ struct Chunks {
 };
 
 // So many positions that they stay in the cache, and as many sequences as there are lanes for them where labels are
-// few. Long sequences are sorted: lanes that advance together have about as much to do.
+// few, unless these are so long that each is cut into pieces. Long sequences are sorted: lanes that advance together
+// have about as much to do.
 inline Chunks cut(const HmmBatch& batch) {
-    constexpr std::size_t kEnough = 4096, kLong = 256;
+    constexpr std::size_t kEnough = 4096, kMost = 1 << 16, kLong = 256;
     const bool lanes = batch.labels > 1 && batch.labels <= kFewLabels;
     const auto length = [&](std::size_t s) { return static_cast<std::size_t>(batch.first[s + 1] - batch.first[s]); };
     Chunks chunks;
@@ -137,7 +138,7 @@ inline Chunks cut(const HmmBatch& batch) {
     for (std::size_t k = 0; k < batch.sequences; ++k) {
         positions += length(chunks.order[k]);
         chunks.largest = std::max(chunks.largest, positions);
-        const bool full = positions >= kEnough && k + 1 - chunks.first.back() >= fewest;
+        const bool full = positions >= kMost || (positions >= kEnough && k + 1 - chunks.first.back() >= fewest);
         if (!full && k + 1 < batch.sequences) continue;
         chunks.first.push_back(k + 1);
         positions = 0;
