@@ -24,8 +24,6 @@ template <class S, int L> struct Maxima {
     Vec<S> row[L][kTwo ? 2 : 1];
     Bits<S> name[L];
 
-    static std::size_t bytes(std::size_t longest) { return longest * kSets * L * sizeof(Vec<S>); }
-
     KF_INLINE Maxima(Arena& arena, std::size_t longest, const S (&A)[L][L])
         : kept(take<Vec<S>>(arena, longest * kSets * L)), one(broadcast(S(1))), row{} {
         for (int i = 0; i < L; ++i) {

@@ -29,8 +29,6 @@ template <class S, int L> struct Pointers {
     Bits<S> name[L];  // labels in all lanes
     Integer mark[kPositions][L * (L - 1)];
 
-    static std::size_t bytes(std::size_t longest) { return (longest + W - 1) / W * kSets * kTile * sizeof(Bits<S>); }
-
     KF_INLINE Pointers(Arena& arena, std::size_t longest, const S (&)[L][L])
         : kept(take<Bits<S>>(arena, (longest + W - 1) / W * kSets * kTile)) {
         for (int i = 0; i < L; ++i) name[i] = Bits<S>{} + i;
