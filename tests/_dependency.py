@@ -64,7 +64,7 @@ class DependencyBatch(Enumerable, kf.MaxOracle, kf.CovarianceOracle, kf.SampleOr
         """All trees of every sentence, one row of arcs each, and their scores."""
         firsts = np.split(self._first, self.output_offsets[1:-1])
         arcs = [first + trees for first, trees in zip(firsts, self.trees, strict=True)]
-        return [(chosen, scores["arc"][chosen].sum(axis=1)) for chosen in arcs]
+        return [(chosen, scores["arc"][chosen].sum(axis=1, dtype=np.float64)) for chosen in arcs]
 
     def argmax(self, scores: kf.Scores) -> kf.Labelling:
         best, value = self.kbest(scores, 1)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from .files.read import read
     from .fitting.evidence_tuning import tune_by_evidence
+    from .persistence.registered import register
     from .trials.comparing import compare
     from .trials.tuning import tune
 
@@ -89,6 +90,7 @@ __all__ = [
     "distributed",
     "load",
     "read",
+    "register",
     "tune",
     "tune_by_evidence",
 ]
@@ -100,6 +102,7 @@ _HOMES = {
     "ModelFormatError": "errors",
     "ScoreError": "errors",
     "read": "files",
+    "register": "persistence.registered",
     "compare": "trials.comparing",
     "tune": "trials.tuning",
     "tune_by_evidence": "fitting.evidence_tuning",

@@ -117,7 +117,7 @@ HOSTILE = [
     ("crf", lambda h, a: model_of(h).__setitem__("recipe", ["crf"]), "describes no model"),
     ("crf", setting("penalty", "high"), "takes penalty of type float, not str"),
     ("crf", setting("danger", 1), "no setting 'danger'"),
-    ("crf", setting("decoder", {"$object": "eval", "parts": {}}), "nothing called 'eval'"),
+    ("crf", setting("decoder", {"$object": "eval", "parts": {}}), "unknown class 'eval'"),
     ("crf", setting("decoder", {"$object": "RBF", "parts": {}}), "takes decoder of type"),
     ("crf", setting("decoder", {"$object": "Abstain", "parts": {"threshold": "x"}}), "takes threshold"),
     ("crf", setting("decoder", abstaining(2.0)), "threshold is 2.0"),
@@ -145,7 +145,7 @@ HOSTILE = [
     ("kernel-crf", state("forbidden_", {"$tuple": [1, 2, 3]}), "forbidden_ is not made of masks"),
     ("crf", lambda h, a: model_of(h).pop("state"), "nothing learnt"),
     ("structured-svm", state("coef_", None), "describes no model"),
-    ("structured-svm", setting("cost", {"$object": "eval", "parts": {}}), "nothing called 'eval'"),
+    ("structured-svm", setting("cost", {"$object": "eval", "parts": {}}), "unknown class 'eval'"),
     ("structured-svm-kernel", array("dual_coef_", np.ones((2, 2))), "dual_coef_ has shape"),
     ("structured-svm-kernel", state("_kernels", None), "describes no model"),
     ("stochastic-crf", array("transitions_", np.ones((3, 2))), "transitions_ has shape"),
@@ -389,6 +389,6 @@ def test_loading_imports_nothing_that_a_file_names(tmp_path: Path) -> None:
     """Neither kernels by a path of modules nor scikit-learn's by another name."""
     for name in ("os.system", "builtins.eval", "sklearn.Kernel", "sklearn.GenericKernelMixin", "sklearn.np"):
         kernel = {"$object": name, "parts": {}}
-        with pytest.raises(ModelFormatError, match="nothing called"):
+        with pytest.raises(ModelFormatError, match="unknown class"):
             load(altered("kernel-crf", setting("kernel", kernel), tmp_path))
     assert isinstance(load(NEWEST / "kernel-crf.kf"), KernelCRF)

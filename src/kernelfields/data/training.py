@@ -15,6 +15,7 @@ from ..constraints import Forbidden, Rule
 from ..data.sample_weights import read_weights
 from ..errors import InputError, warn_user
 from ..losses import (
+    CustomLoss,
     EntropyRegularised,
     HiddenStateLog,
     Information,
@@ -59,7 +60,7 @@ class Observed(NamedTuple):
 
 
 ClassWeight = dict[Any, float] | str | None
-LossSettings = VariationalEM | EntropyRegularised | OwnedStates | InformationMaximisation
+LossSettings = VariationalEM | EntropyRegularised | OwnedStates | InformationMaximisation | CustomLoss
 """Losses that have settings."""
 
 
@@ -159,6 +160,8 @@ def read_training(
         make = partial(entropy_loss_of, settings=make)
     if isinstance(make, OwnedStates | InformationMaximisation):
         make = partial(unlabelled_loss_of, settings=make)
+    if isinstance(make, CustomLoss):
+        make = partial(custom_loss_of, settings=make)
     whole = make(chain, encoded, weights, class_weight, cost)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, untied)
 
@@ -306,6 +309,29 @@ def unlabelled_loss_of(
     return Information(chain, settings, encoded.labels, weights)
 
 
+def custom_loss_of(
+    chain: EdgeBatch,
+    encoded: Encoded,
+    weights: Array | None,
+    class_weight: ClassWeight,
+    cost: Any,
+    settings: CustomLoss,
+) -> Loss:
+    """Return the user's own loss, which knows neither class weights nor costs nor missing labels."""
+    name = type(settings).__name__
+    for setting, value in (("class_weight", class_weight), ("cost", cost)):
+        if value is not None:
+            raise InputError(f"{setting} has no meaning to {name}: build it into its bind().")
+    missing = np.flatnonzero(encoded.labels == UNOBSERVED)
+    if len(missing):
+        s = int(np.searchsorted(chain.output_offsets, missing[0], side="right")) - 1
+        raise InputError(f"{name} needs every label, but {chain.words.item} {s} of y lacks some.")
+    loss = settings.bind(chain, encoded.labels, weights)
+    if not isinstance(loss, Loss):
+        raise InputError(f"bind() of {name} returned {type(loss).__name__}, expected a Loss.")
+    return loss
+
+
 def _additive(chain: EdgeBatch, encoded: Encoded, cost: Any) -> dict[str, Array]:
     """Return a cost that adds up over cliques; inside a sum over labellings no other can be had."""
     if callable(cost) or (isinstance(cost, str) and cost != "hamming"):
@@ -320,6 +346,7 @@ LOSSES: Table[Callable[..., Loss] | LossSettings] = Table(
     EntropyRegularised,
     OwnedStates,
     InformationMaximisation,
+    CustomLoss,
     entries={
         "log": loss_of,
         "marginal-log": marginal_log_loss_of,

@@ -26,7 +26,7 @@ from ..checks import (
 from ..data.seeds import random_state
 from ..data.training import LOSSES
 from ..errors import InputError
-from ..losses import EntropyRegularised, InformationMaximisation, OwnedStates, VariationalEM
+from ..losses import CustomLoss, EntropyRegularised, InformationMaximisation, OwnedStates, VariationalEM
 from ..selection import Selection
 from ..tables import DECODERS, POSTERIORS, STRUCTURES
 
@@ -78,7 +78,14 @@ CHECKS: Mapping[str, Check] = {
     "dtype": precision,
     "folds": optional(whole(2)),
     "loss": chosen(
-        Table(VariationalEM, EntropyRegularised, OwnedStates, InformationMaximisation, entries=LOSSES)
+        Table(
+            VariationalEM,
+            EntropyRegularised,
+            OwnedStates,
+            InformationMaximisation,
+            CustomLoss,
+            entries=LOSSES,
+        )
     ),
     "max_leaf_nodes": optional(whole(2)),
     "max_iter": whole(0),

@@ -1,6 +1,6 @@
 """Losses: each compares hallucinated with observed parts."""
 
-from ._base import BlockLoss, Loss, LossValue
+from ._base import BlockLoss, CustomLoss, Loss, LossValue
 from ._hinge_base import Hinge, Planes
 from ._local_base import LocalLoss
 from .costs import ErrorFunction, LabellingCost, PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
@@ -26,6 +26,7 @@ __all__ = [
     "CallbackHinge",
     "CountedHinge",
     "CountedMarginHinge",
+    "CustomLoss",
     "EntropyRegularised",
     "ErrorFunction",
     "ExpectedLog",

@@ -48,6 +48,14 @@ class Loss(ABC):
         """Return the loss of some instances only."""
 
 
+class CustomLoss(ABC):
+    """Settings of a loss of your own, for ``loss=`` of `CRF` and `KernelCRF`; usually a frozen dataclass."""
+
+    @abstractmethod
+    def bind(self, structure: StructureBatch, outputs: Array, weights: Array | None) -> Loss:
+        """Return the loss of a training set, given its structure, flat outputs and instance weights."""
+
+
 class BlockLoss(Loss):
     """A loss with an approximate curvature that has a block for every clique, and is never negative."""
 

@@ -19,6 +19,7 @@ from ..io.container import Container
 from ..io.strings import Strings, unpack_strings
 from .encoder import holds_observations
 from .objects import Registry
+from .registered import registered_name
 
 DEEPEST = 40
 """Objects within objects."""
@@ -88,9 +89,11 @@ class FileDecoder:
         return dtype
 
     def _object(self, node: dict[str, Any]) -> Any:
-        row = self.registry.class_named(node["$object"])
+        name = node["$object"]
+        row = self.registry.class_named(name) or (registered_name(name) if isinstance(name, str) else None)
         if row is None:
-            raise ModelFormatError(f"There is nothing called {node['$object']!r} to make.")
+            advice = " Import the module that registers it first." if "." in str(name) else ""
+            raise ModelFormatError(f"The file has an object of the unknown class {name!r}.{advice}")
         if not isinstance(node.get("parts"), dict):
             raise ModelFormatError(f"{row.name} lacks its parts.")
         parts = {name: self.decode(part) for name, part in node["parts"].items()}

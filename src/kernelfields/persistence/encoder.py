@@ -6,6 +6,7 @@ name, ``{"$tuple": [1, 2]}``. Objects are taken apart as the table of a `Registr
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ..io.strings import pack_strings
 from .objects import Registry
+from .registered import registered_class
 from .savable import Savable
 
 
@@ -50,7 +52,7 @@ class FileEncoder:
     def _other(self, value: Any, where: str) -> Any:
         if isinstance(value, Savable):
             return {"$model": self._write_model(self, value, where)}
-        row = self.registry.class_of(value)
+        row = self.registry.class_of(value) or registered_class(type(value))
         if row is not None:
             parts = row.parts(value)
             return {
@@ -69,8 +71,12 @@ class FileEncoder:
             return {"$dtype": np.dtype(value).str}
         if isinstance(value, os.PathLike):
             return os.fspath(value)
-        what = "a function" if callable(value) else f"of type {type(value).__name__}"
-        raise InputError(f"{where} is {what}, which a model file cannot hold.")
+        if callable(value) and (inspect.isroutine(value) or isinstance(value, type)):
+            raise InputError(f"{where} is a function, which a model file cannot hold.")
+        raise InputError(
+            f"{where} is of type {type(value).__name__}, which a model file cannot hold unless "
+            "kernelfields.register has made it known."
+        )
 
     def _array(self, array: Array, where: str) -> Any:
         if array.dtype.kind in "biuf" and array.dtype.itemsize <= 8 and array.dtype != np.float16:

@@ -46,6 +46,41 @@ def parts_pair_with_scores(structure: StructureBatch, scores: Scores) -> None:
     _close("⟨θ, weighted parts⟩", total, weights @ by_score, scores)
 
 
+def arrays_are_as_promised(structure: StructureBatch, scores: Scores) -> None:
+    """Check shapes and types on which estimators rely, for scores in single and in double precision.
+
+    Values are float64, one per instance; marginals and covariances have the shapes and the precision of the
+    scores; outputs are integers.
+    """
+    for dtype in (np.float32, np.float64):
+        theta = {name: np.asarray(array, dtype=dtype) for name, array in scores.items()}
+        if isinstance(structure, SumOracle):
+            found = structure.marginals(theta, _weights(structure))
+            _promised("log_partition", structure.log_partition(theta), (structure.n_instances,), np.float64)
+            _promised("entropy", structure.entropy(theta), (structure.n_instances,), np.float64)
+            _promised("log_partition of marginals", found.log_partition, (structure.n_instances,), np.float64)
+            _promised_parts("marginals", structure, found.parts, dtype)
+        if isinstance(structure, CovarianceOracle):
+            along = {name: array.astype(dtype) for name, array in _direction(structure).items()}
+            _promised_parts("covariances", structure, structure.covariance(theta, along), dtype)
+        if isinstance(structure, MaxOracle):
+            best = structure.argmax(theta)
+            _promised("values of argmax", best.value, (structure.n_instances,), np.float64)
+            _promised("outputs of argmax", best.labels, (int(structure.output_offsets[-1]),), np.integer)
+
+
+def _promised_parts(what: str, structure: StructureBatch, parts: Scores, dtype: type) -> None:
+    assert parts.keys() == structure.shapes.keys(), f"{what} have other clique types than the scores"
+    for name, shape in structure.shapes.items():
+        _promised(f"{name} {what}", parts[name], shape, dtype)
+
+
+def _promised(what: str, found: Any, shape: tuple[int, ...], dtype: type) -> None:
+    assert isinstance(found, np.ndarray), f"{what}: {type(found).__name__}, expected an array"
+    assert found.shape == shape, f"{what}: shape {found.shape}, expected {shape}"
+    assert np.issubdtype(found.dtype, dtype), f"{what}: {found.dtype}, expected {dtype.__name__}"
+
+
 def max_is_enumerated(structure: StructureBatch, scores: Scores) -> None:
     """Compare argmax with the enumeration: its value is the largest score, and that of its output."""
     if isinstance(structure, MaxOracle):
@@ -197,6 +232,7 @@ def instances_are_independent(structure: StructureBatch, scores: Scores) -> None
 
 
 STRUCTURE_IDENTITIES: tuple[Callable[[StructureBatch, Scores], None], ...] = (
+    arrays_are_as_promised,
     parts_pair_with_scores,
     max_is_enumerated,
     max_is_bounded,
