@@ -183,6 +183,16 @@ def test_refusals(config: dict[str, Any], message: str, model_file: Path) -> Non
         pipeline(model_file, **config)("Ana") if config.get("model", 1) else pipeline(None)("Ana")
 
 
+@pytest.mark.parametrize("given", [None, "missing.kf"])
+def test_attributes_of_a_component_without_a_model_can_be_looked_at(given: str | None) -> None:
+    """spaCy does so when a component is added, in an order that depends on the seed of hashes."""
+    component = SpacyLabeller(given)
+    assert component.model is None
+    assert component.labels == ()
+    for name in dir(component):
+        getattr(component, name)
+
+
 def python(code: str, path: Path) -> str:
     """Run code in a process of its own, with a folder on its path."""
     done = subprocess.run(
