@@ -29,8 +29,8 @@ TEXT = "Juan Villalonga viajó a Madrid.\n\n EFE lo dijo en Sao Paulo 👩‍�
 
 
 @pytest.fixture(scope="module")
-def model_file(tmp_path_factory: Any, data_dir: Path) -> Path:
-    found = load_conll2002("train", 300, folder=data_dir)
+def model_file(tmp_path_factory: Any, sample_dir: Path) -> Path:
+    found = load_conll2002("train", 300, folder=sample_dir)
     model = CRF(features=ner(pos=False), max_iter=40, tol=0.5).fit(found.sentences, found.labels)
     path: Path = tmp_path_factory.mktemp("spacy") / "ner.kf"
     model.save(path)

@@ -28,8 +28,8 @@ def test_words_are_base_four_numbers(rng):
     assert (np.diff(matrix.indptr) == 9).all()
 
 
-def test_pieces_begin_and_end_between_genes(data_dir, rng):
-    genome = load_genome(data_dir)
+def test_pieces_begin_and_end_between_genes(sample_dir, rng):
+    genome = load_genome(sample_dir)
     assert np.bincount(genome.bases).tolist() == [572333, 353349, 360090, 566669]
     pieces = genome.cut(20_000)
     assert sum(len(piece.bases) for piece in pieces) == 1_852_441

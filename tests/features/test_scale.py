@@ -17,8 +17,8 @@ from .test_extractor import columns_of
 
 
 @pytest.fixture(scope="module")
-def chunks(data_dir: Path) -> list[list[tuple[str, ...]]]:
-    with gzip.open(data_dir / "conll2000" / "train.txt.gz", "rt", encoding="utf-8") as file:
+def chunks(sample_dir: Path) -> list[list[tuple[str, ...]]]:
+    with gzip.open(sample_dir / "conll2000" / "train.txt.gz", "rt", encoding="utf-8") as file:
         blocks = file.read().strip().split("\n\n")
     return [[tuple(line.split()[:2]) for line in block.splitlines()] for block in blocks]
 
