@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from kernelfields import MissingDataError
 from kernelfields.datasets.folder import VARIABLE, data_folder
+from kernelfields.errors import MissingDataError
 from tests.samples import write_samples
 
 # No test is about time: machines are shared.
