@@ -20,10 +20,18 @@ def write_graph(path: Path, papers: int, fields: int, odd: int, rng: np.random.G
     known = papers - odd
     labels = np.append(np.arange(known) % fields, np.full(odd, -1)).astype(np.int8)
     rows = [
-        np.unique(np.where(rng.random(8) < 0.5, labels[n] * (WORDS // fields) + rng.integers(10, size=8), rng.integers(WORDS, size=8)))
+        np.unique(
+            np.where(
+                rng.random(8) < 0.5,
+                labels[n] * (WORDS // fields) + rng.integers(10, size=8),
+                rng.integers(WORDS, size=8),
+            )
+        )
         for n in range(known)
     ] + [np.zeros(0, int)] * odd
-    own = rng.integers(known // fields, size=(2 * papers, 2)) * fields + rng.integers(fields, size=(2 * papers, 1))
+    own = rng.integers(known // fields, size=(2 * papers, 2)) * fields + rng.integers(
+        fields, size=(2 * papers, 1)
+    )
     other = rng.integers(known, size=(papers // 2, 2))
     edges = np.unique(np.sort(np.concatenate([own, other]), axis=1), axis=0)
     split = np.zeros(papers, np.uint8)

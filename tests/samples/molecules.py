@@ -24,8 +24,12 @@ def write_proteins(folder: Path, rng: np.random.Generator) -> None:
         ss3=states,
         pssm=scores,
     )
-    hmm = np.clip(100 * np.hstack([scores, scores[:, :4]]) + rng.integers(-90, 90, (len(scores), 24)), -1200, 600)
-    write_arrays(folder / "jpred4" / "jpred4_hmm.npz", hmm100=hmm.astype(np.int16), offsets=offsets_of(lengths))
+    hmm = np.clip(
+        100 * np.hstack([scores, scores[:, :4]]) + rng.integers(-90, 90, (len(scores), 24)), -1200, 600
+    )
+    write_arrays(
+        folder / "jpred4" / "jpred4_hmm.npz", hmm100=hmm.astype(np.int16), offsets=offsets_of(lengths)
+    )
     write_cb513(folder / "cb513", rng)
 
 
@@ -68,9 +72,17 @@ def write_cb513(folder: Path, rng: np.random.Generator) -> None:
     blocks = []
     for name, start, length in zip(ids, offsets_of(lengths)[:-1], lengths, strict=True):
         own = bytes(residues[start : start + length]).decode()
-        other = "".join(c if rng.random() < 0.7 else str(rng.choice(list(RESIDUES + "."))) for c in own)
-        blocks.append(f">{name}\nRES\t{own}\nDSSP\t{''.join(dssp[start : start + length])}\nalign1\t{own}\nalign2\t{other}\n")
+        others = [mutated(own, rng) for _ in range(24 if start == 0 else 1)]
+        rows = "".join(f"align{n}\t{row}\n" for n, row in enumerate([own, *others], 1))
+        blocks.append(f">{name}\nRES\t{own}\nDSSP\t{''.join(dssp[start : start + length])}\n{rows}")
     write_text(folder / "cb513_alignments.txt.gz", "".join(blocks))
+
+
+def mutated(residues: str, rng: np.random.Generator) -> str:
+    """A sequence aligned to another one: three of ten residues are replaced, some by gaps."""
+    other = rng.choice(list(RESIDUES + "."), len(residues))
+    kept = rng.random(len(residues)) < 0.7
+    return "".join(np.where(kept, list(residues), other))
 
 
 def gene(codons: int, rng: np.random.Generator) -> str:
@@ -88,7 +100,9 @@ def write_genomes(folder: Path, rng: np.random.Generator) -> None:
     """One long strand with genes on both strands, and genes with introns."""
     parts, labels = [], []
     while sum(map(len, parts)) < 120_000:
-        parts.append("".join(rng.choice(list("ACGT"), int(rng.integers(20, 200)), p=[0.35, 0.15, 0.15, 0.35])))
+        parts.append(
+            "".join(rng.choice(list("ACGT"), int(rng.integers(20, 200)), p=[0.35, 0.15, 0.15, 0.35]))
+        )
         found = gene(int(rng.integers(40, 200)), rng)
         strand = str(rng.choice(["C", "R"]))
         parts.append(found if strand == "C" else opposite(found))

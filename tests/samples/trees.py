@@ -54,7 +54,9 @@ def write_penn(folder: Path, rng: np.random.Generator) -> None:
         verb, place = leaf("VBD", rng), f"(PP-LOC {leaf('IN', rng)} {phrase(rng)})"
         trace = " (NP (-NONE- *T*-1))" if n % 5 == 0 else ""
         rest = place if n % 2 else ""
-        tree = f"((S (NP-SBJ-1 {subject[4:-1]}) (VP {verb} {object_}{trace} {rest}) (. .)))".replace(" )", ")")
+        tree = f"((S (NP-SBJ-1 {subject[4:-1]}) (VP {verb} {object_}{trace} {rest}) (. .)))".replace(
+            " )", ")"
+        )
         trees.append(f"{document}\t{tree}")
         words = [part.split(" ") for part in leaves(tree) if not part.startswith("-NONE-")]
         tagged.append(f"# doc = {document}\n" + "".join(f"{word}\t{tag}\n" for tag, word in words))
