@@ -1,8 +1,8 @@
 """Phrase trees of the Penn Treebank: the counts that the README of the data states."""
 
-import pytest
-
 import itertools
+
+import pytest
 
 from kernelfields.datasets import load_ptb_sample, load_ptb_trees
 from kernelfields.structures import binary_spans

@@ -107,6 +107,8 @@ def write_genomes(folder: Path, rng: np.random.Generator) -> None:
         strand = str(rng.choice(["C", "R"]))
         parts.append(found if strand == "C" else opposite(found))
         labels += ["N", strand]
+    parts.append("ACGT" * 20)
+    labels.append("N")
     ends = np.cumsum([len(part) for part in parts]).astype(np.int32)
     write_arrays(
         folder / "strep_genome" / "strep_pyogenes.npz",

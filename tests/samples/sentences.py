@@ -6,9 +6,9 @@ import numpy as np
 
 from ._files import write_text
 
-FIRST = "Ana Luis Juan Eva Marta Pedro Rosa Iker Nuria Mateo".split()
-LAST = "Villalonga Roldán Ibarra Quintana Solís Vidal Montes Haro".split()
-PLACES = "Madrid París Roma Lugo Cádiz Oviedo Lima Bogotá Quito".split()
+FIRST = ["Ana", "Luis", "Juan", "Eva", "Marta", "Pedro", "Rosa", "Iker", "Nuria", "Mateo"]
+LAST = ["Villalonga", "Roldán", "Ibarra", "Quintana", "Solís", "Vidal", "Montes", "Haro"]
+PLACES = ["Madrid", "París", "Roma", "Lugo", "Cádiz", "Oviedo", "Lima", "Bogotá", "Quito"]
 FIRMS = ["Telefónica", "Banco Azul", "Grupo Norte", "Radio Sur", "Unión Minera", "Aceros Haro"]
 OTHERS = ["Copa Real", "Premio Faro", "Ley Azul"]
 SPANISH = (

@@ -7,9 +7,24 @@ import numpy as np
 from ._files import write_text
 from .sentences import ENGLISH, english
 
-UNIVERSAL = {"DT": "DET", "NN": "NOUN", "NNS": "NOUN", "NNP": "PROPN", "JJ": "ADJ", "PRP": "PRON", "CD": "NUM"} | {
-    "IN": "ADP", "RB": "ADV", "MD": "AUX", "TO": "PART", "WDT": "PRON", ".": "PUNCT"
-}  # fmt: skip
+UNIVERSAL = dict(
+    pair.split(":")
+    for pair in [
+        "DT:DET",
+        "NN:NOUN",
+        "NNS:NOUN",
+        "NNP:PROPN",
+        "JJ:ADJ",
+        "PRP:PRON",
+        "CD:NUM",
+        "IN:ADP",
+        "RB:ADV",
+        "MD:AUX",
+        "TO:PART",
+        "WDT:PRON",
+        ".:PUNCT",
+    ]
+)
 
 
 def write_treebanks(folder: Path, rng: np.random.Generator) -> None:
