@@ -52,7 +52,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture(scope="session", autouse=True)
 def sample_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A miniature folder of data sets, made up: what tests find where they look for data, on every machine."""
+    """A miniature folder of data sets, made up: what tests find where they look for data."""
     folder = write_samples(tmp_path_factory.mktemp("samples"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(folder))

@@ -1,7 +1,7 @@
 """A miniature folder of data sets: the files and formats of the real ones, with contents made up here.
 
-Nothing in it was copied from any data set. Numbers of sequences are such that short versions of experiments and
-benchmarks have enough; what they give says nothing about the real data.
+Nothing in it was copied from any data set. There are enough sequences for short versions of experiments
+and benchmarks; what they give says nothing about the real data.
 """
 
 from pathlib import Path

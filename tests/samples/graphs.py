@@ -10,7 +10,7 @@ WORDS = 140
 
 
 def write_citations(folder: Path, rng: np.random.Generator) -> None:
-    """Cora and CiteSeer, with the sizes of their splits; some papers of the latter have no words, field or edge."""
+    """Cora and CiteSeer, with the sizes of their splits; some papers of the latter have no words."""
     write_graph(folder / "planetoid_cora" / "cora.npz", 1700, 7, 0, rng)
     write_graph(folder / "planetoid_citeseer" / "citeseer.npz", 1700, 6, 5, rng)
 

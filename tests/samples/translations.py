@@ -1,4 +1,4 @@
-"""Sentences and translations into a language that is English with other words, some of them in another place."""
+"""Sentences and translations into a language that is English with other words and order."""
 
 import json
 from pathlib import Path
