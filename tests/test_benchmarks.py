@@ -48,16 +48,7 @@ SIGNED = (
         "selection_cost",
     ],
 )
-def test_last_line_is_one_object_of_the_agreed_form(name, request):
-    if not name.startswith("graph_") and name not in (
-        "assignment",
-        "chain_inference",
-        "parsing",
-        "segments",
-        "trees",
-        "viterbi",
-    ):
-        request.getfixturevalue("data_dir")  # CoNLL-2000, CoNLL-2002
+def test_last_line_is_one_object_of_the_agreed_form(name):
     command = [sys.executable, "-m", "benchmarks", name, "--quick", "--json"]
     output = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     result = json.loads(output.splitlines()[-1])

@@ -39,10 +39,10 @@ def run(*arguments: Any, code: int = 0) -> Any:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: Any, data_dir: Path) -> Path:
+def folder(tmp_path_factory: Any, sample_dir: Path) -> Path:
     """A model of Spanish entities, trained on marked texts, and such texts of all tools."""
     here: Path = tmp_path_factory.mktemp("formats")
-    every = real_documents(data_dir, 400)
+    every = real_documents(sample_dir, 400)
     TOOLS["doccano"][1](every[:300], here / "train.jsonl")
     for tool, (_, write, name) in TOOLS.items():
         write(every[300:340], here / (tool if name == "folder" else f"{tool}{Path(name).suffix}"))
@@ -166,9 +166,9 @@ def test_texts_without_marks_are_left_out(tmp_path: Path) -> None:
     assert "3 of 6 texts have no marks and are left out" in " ".join(done.output.split())
 
 
-def test_parts_of_speech_of_conllu(tmp_path: Path, data_dir: Path) -> None:
+def test_parts_of_speech_of_conllu(tmp_path: Path, sample_dir: Path) -> None:
     """Labels go into their column, probabilities into MISC; all else stays, lines that are no words too."""
-    trees = load_ud_trees("dev", folder=data_dir)
+    trees = load_ud_trees("dev", folder=sample_dir)
     sentences = []
     for words, tags, parents in zip(trees.sentences[:150], trees.labels, trees.parents, strict=False):
         rows = [
@@ -333,9 +333,9 @@ def test_background(genes: Path, tmp_path: Path) -> None:
     assert "--background is for gff3 and bed, not for jsonl" in done.output
 
 
-def test_structures_of_proteins_from_matrices(tmp_path: Path, data_dir: Path) -> None:
+def test_structures_of_proteins_from_matrices(tmp_path: Path, sample_dir: Path) -> None:
     """Files of PSI-BLAST with labels in FASTA, from training to a table."""
-    with np.load(data_dir / "jpred4" / "jpred4_pssm.npz") as file:
+    with np.load(sample_dir / "jpred4" / "jpred4_pssm.npz") as file:
         ends, scores = file["offsets"][:13].tolist(), file["pssm"]
         seq, ss = file["seq"].tobytes().decode(), "".join("HEC"[code] for code in file["ss3"][: ends[-1]])
     labels = []

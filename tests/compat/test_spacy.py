@@ -29,8 +29,8 @@ TEXT = "Juan Villalonga viajó a Madrid.\n\n EFE lo dijo en Sao Paulo 👩‍�
 
 
 @pytest.fixture(scope="module")
-def model_file(tmp_path_factory: Any, data_dir: Path) -> Path:
-    found = load_conll2002("train", 300, folder=data_dir)
+def model_file(tmp_path_factory: Any, sample_dir: Path) -> Path:
+    found = load_conll2002("train", 300, folder=sample_dir)
     model = CRF(features=ner(pos=False), max_iter=40, tol=0.5).fit(found.sentences, found.labels)
     path: Path = tmp_path_factory.mktemp("spacy") / "ner.kf"
     model.save(path)
@@ -181,6 +181,16 @@ def test_other_labels_are_tags() -> None:
 def test_refusals(config: dict[str, Any], message: str, model_file: Path) -> None:
     with pytest.raises(InputError, match=message):
         pipeline(model_file, **config)("Ana") if config.get("model", 1) else pipeline(None)("Ana")
+
+
+@pytest.mark.parametrize("given", [None, "missing.kf"])
+def test_attributes_of_a_component_without_a_model_can_be_looked_at(given: str | None) -> None:
+    """spaCy does so when a component is added, in an order that depends on the seed of hashes."""
+    component = SpacyLabeller(given)
+    assert component.model is None
+    assert component.labels == ()
+    for name in dir(component):
+        getattr(component, name)
 
 
 def python(code: str, path: Path) -> str:

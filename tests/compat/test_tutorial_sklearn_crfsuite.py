@@ -2,15 +2,13 @@
 
 Features of words and their neighbours, training, evaluation, a randomised search of penalties, marginals,
 pickling, a look into the model. Tolerances: probabilities 1e-6, weights 2e-6; tags and scores are equal.
-The data are CoNLL-2002 where they are, else sentences made up.
+The sentences are made up: a sample in the form of CoNLL-2002, and others.
 """
 
 import gzip
 import importlib
-import os
 import pickle
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +20,7 @@ from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_
 from kernelfields import load
 from kernelfields.compat import pycrfsuite, sklearn_crfsuite
 from kernelfields.compat.sklearn_crfsuite import CRF
+from kernelfields.datasets import data_file
 
 from ._data import sentences
 
@@ -29,13 +28,12 @@ pytest.importorskip("sklearn_crfsuite")
 
 ORIGINAL, COMPAT = "sklearn_crfsuite", "kernelfields.compat.sklearn_crfsuite"
 BOTH = pytest.mark.parametrize("package", [ORIGINAL, COMPAT], ids=["original", "compat"])
-DATA = Path(os.environ.get("KERNELFIELDS_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def conll2002(name, count):
     """Give some sentences of Spanish news: (word, part of speech, label)."""
     result = [[]]
-    with gzip.open(DATA / "conll2002" / f"{name}.gz", "rt", encoding="latin-1") as file:
+    with gzip.open(data_file("conll2002", f"{name}.gz"), "rt", encoding="utf-8") as file:
         for line in file:
             if line.split():
                 word, *tag, label = line.split()
@@ -82,8 +80,6 @@ def split(given):
 
 def corpus(source):
     if source == "conll2002":
-        if not (DATA / "conll2002").is_dir():
-            pytest.skip(f"No CoNLL-2002 in {DATA}.")
         return split(conll2002("esp.train", 80)), split(conll2002("esp.testb", 40))
     made_up = sentences(np.random.default_rng(8), 150)
     return split(made_up[:110]), split(made_up[110:])

@@ -13,6 +13,7 @@ SIZES = {
 }
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(("corpus", "part"), SIZES)
 def test_numbers_are_the_published_ones(corpus, part, data_dir):
     found = load_alignments(corpus, part)
@@ -21,7 +22,7 @@ def test_numbers_are_the_published_ones(corpus, part, data_dir):
 
 
 @pytest.mark.parametrize(("corpus", "part"), SIZES)
-def test_links_are_within_their_sentences(corpus, part, data_dir):
+def test_links_are_within_their_sentences(corpus, part, sample_dir):
     for source, target, sure, possible in zip(*load_alignments(corpus, part), strict=True):
         assert {*sure} <= {*possible}
         assert all(0 <= i < len(source) and 0 <= j < len(target) for i, j in possible)

@@ -7,6 +7,7 @@ from kernelfields.datasets import load_citations
 from kernelfields.errors import InputError
 
 
+@pytest.mark.data
 def test_cora_is_as_published(data_dir):
     graph = load_citations("cora", data_dir)
     assert graph.words.shape == (2708, 1433)
@@ -19,6 +20,7 @@ def test_cora_is_as_published(data_dir):
     np.testing.assert_allclose(equal.mean(), 0.810, atol=5e-4)
 
 
+@pytest.mark.data
 def test_citeseer_has_papers_without_labels_and_without_neighbours(data_dir):
     graph = load_citations("citeseer", data_dir)
     assert graph.words.shape == (3327, 3703)
@@ -29,8 +31,8 @@ def test_citeseer_has_papers_without_labels_and_without_neighbours(data_dir):
     assert (graph.labels[known] >= 0).all()
 
 
-def test_splits_are_drawn(data_dir):
-    graph = load_citations("citeseer", data_dir)
+def test_splits_are_drawn(sample_dir):
+    graph = load_citations("citeseer", sample_dir)
     one, again, other = (graph.split(seed) for seed in (0, 0, 1))
     for part in ("train", "validation", "test"):
         np.testing.assert_array_equal(getattr(one, part), getattr(again, part))
@@ -44,8 +46,8 @@ def test_splits_are_drawn(data_dir):
     assert labels[one.train[0]] == one.labels[one.train[0]]
 
 
-def test_what_is_not_there_is_refused(data_dir):
+def test_what_is_not_there_is_refused(sample_dir):
     with pytest.raises(InputError, match="There is no citation graph 'pubmed'"):
-        load_citations("pubmed", data_dir)
+        load_citations("pubmed", sample_dir)
     with pytest.raises(InputError, match="9000 papers to choose by and test on are more than"):
-        load_citations("cora", data_dir).split(0, n_test=8500)
+        load_citations("cora", sample_dir).split(0, n_test=8500)

@@ -10,6 +10,7 @@ from kernelfields.errors import MissingDataError
 from kernelfields.io.parents import require_parents
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("part", "stated"),
     [("train", (12544, 204577, 17, 51)), ("dev", (2001, 25147, 17, 49)), ("test", (2077, 25094, 17, 49))],

@@ -7,6 +7,7 @@ from kernelfields.datasets import load_gestures
 from kernelfields.errors import MissingDataError
 
 
+@pytest.mark.data
 def test_videos_are_as_published(data_dir):
     found = load_gestures(data_dir)
     assert found.names == ["a1", "a2", "a3", "b1", "b3", "c1", "c3"]
@@ -16,8 +17,8 @@ def test_videos_are_as_published(data_dir):
     assert set(np.concatenate(found.labels)) == {"rest", "preparation", "stroke", "hold", "retraction"}
 
 
-def test_hands_that_move_have_velocities(data_dir):
-    found = load_gestures(data_dir)
+def test_hands_that_move_have_velocities(sample_dir):
+    found = load_gestures(sample_dir)
     for x, v in zip(found.positions, found.motion, strict=True):
         moved = np.linalg.norm(x[1:, :6] - x[:-1, :6], axis=1)
         speed = np.linalg.norm(v[1:, :6], axis=1)

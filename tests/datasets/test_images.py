@@ -12,6 +12,7 @@ STEPS = {(0, 255, 0): (1, 0), (255, 0, 0): (-1, 0), (0, 255, 255): (0, -1), (255
 """Where the next pixel lies, by colour."""
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(("part", "images", "pixels"), [("train", 200, 7566), ("test", 100, 3750)])
 def test_snakes_point_along_themselves(part, images, pixels, data_dir):
     found = load_snakes(part, data_dir)
@@ -27,6 +28,7 @@ def test_snakes_point_along_themselves(part, images, pixels, data_dir):
             assert (here[0] + step[0], here[1] + step[1]) == there
 
 
+@pytest.mark.data
 def test_horses_are_a_quarter_of_all_pixels(data_dir):
     parts = [load_horses(part, data_dir) for part in ("train", "test")]
     assert [len(part.images) for part in parts] == [278, 49]
@@ -45,6 +47,7 @@ def test_horses_are_a_quarter_of_all_pixels(data_dir):
     assert inside > 5 * outside  # rows and columns are in their places
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("part", "images", "positive"),
     [("train", 1211, [227, 165, 197, 196, 277, 224]), ("test", 1196, [200, 199, 200, 237, 256, 207])],

@@ -7,6 +7,7 @@ from kernelfields.datasets import load_mouse_genes
 from kernelfields.errors import MissingDataError
 
 
+@pytest.mark.data
 def test_counts_are_those_of_its_description(data_dir):
     genes = load_mouse_genes(data_dir)
     assert len(genes) == 50
@@ -15,6 +16,7 @@ def test_counts_are_those_of_its_description(data_dir):
     assert sum((gene.labels == "E").sum() for gene in genes) == 111_575
 
 
+@pytest.mark.data
 def test_coding_parts_begin_with_a_start_codon_and_end_with_a_stop_codon(data_dir):
     whole = 0
     for gene in load_mouse_genes(data_dir):

@@ -14,6 +14,7 @@ def counts(found):
     return len(found.sentences), sum(map(len, found.labels)), len(tags)
 
 
+@pytest.mark.data
 def test_treebank_sample_is_as_stated(data_dir):
     found = load_ptb_sample(data_dir)
     assert counts(found) == (3914, 94084, 45)
@@ -22,6 +23,7 @@ def test_treebank_sample_is_as_stated(data_dir):
     assert found.labels[0][:4] == ["NNP", "NNP", ",", "CD"]
 
 
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("part", "stated"),
     [("train", (12544, 204577, 49)), ("dev", (2001, 25147, 49)), ("test", (2077, 25094, 48))],

@@ -20,6 +20,7 @@ def jpred4(data_dir):
     return load_jpred4(data_dir)
 
 
+@pytest.mark.data
 def test_jpred4_is_as_published(jpred4):
     assert np.bincount(jpred4.fold).tolist() == [149, 193, 193, 193, 193, 193, 193, 190]
     training = [labels for labels, fold in zip(jpred4.labels, jpred4.fold, strict=True) if fold]
@@ -30,12 +31,14 @@ def test_jpred4_is_as_published(jpred4):
     assert jpred4.profiles[0].dtype == np.float32
 
 
+@pytest.mark.data
 def test_profiles_are_the_inputs_of_the_networks(jpred4, data_dir):
     with np.load(data_dir / "jpred4" / "jpred4_pssm.npz") as data:
         first = data["pssm"][data["offsets"][1] : data["offsets"][2]]
     np.testing.assert_allclose(jpred4.profiles[1][:, :20], 1 / (1 + np.exp(-first.astype(float))), rtol=1e-6)
 
 
+@pytest.mark.data
 def test_a_little_is_learnt_from_a_few_chains(jpred4):
     X, y = jpred4.split(1, window=15)
     X_test, y_test = jpred4.split(0)
@@ -47,6 +50,7 @@ def test_a_little_is_learnt_from_a_few_chains(jpred4):
     assert model.certificate_.relative_gap <= 1e-3
 
 
+@pytest.mark.data
 def test_cb513_keeps_proteins_in_one_fold(data_dir):
     found = load_cb513(data_dir)
     assert len(found.ids) == 513
@@ -64,6 +68,7 @@ def test_cb513_keeps_proteins_in_one_fold(data_dir):
     np.testing.assert_allclose(np.concatenate(found.profiles[:20]).sum(axis=1), 1, rtol=1e-5)
 
 
+@pytest.mark.data
 def test_chains_of_rs126_are_some_of_cb513(data_dir):
     every, some = load_cb513(data_dir), load_cb513(data_dir, rs126=True)
     assert len(some.ids) == 117
@@ -73,6 +78,7 @@ def test_chains_of_rs126_are_some_of_cb513(data_dir):
         np.testing.assert_array_equal(mine, every.profiles[i])
 
 
+@pytest.mark.data
 def test_psiblast_profiles_are_those_of_the_same_residues(data_dir):
     found, aligned = load_cb513(data_dir, rs126=True, psiblast=True), load_cb513(data_dir, rs126=True)
     assert found.ids == aligned.ids

@@ -2,6 +2,8 @@
 
 import itertools
 
+import pytest
+
 from kernelfields.datasets import load_ptb_sample, load_ptb_trees
 from kernelfields.structures import binary_spans
 
@@ -14,6 +16,7 @@ def labels(tree):
     return set() if isinstance(tree[1], str) else {tree[0]}.union(*map(labels, tree[1:]))
 
 
+@pytest.mark.data
 def test_counts(data_dir):
     found = load_ptb_trees(folder=data_dir)
     assert len(found.trees) == len(found.documents) == 3914
@@ -26,6 +29,7 @@ def test_counts(data_dir):
     assert len({name.split("|")[0] for name in names}) == 26  # ADVP|PRT is one of two
 
 
+@pytest.mark.data
 def test_what_is_not_said(data_dir):
     found = load_ptb_trees(functions=True, traces=True, folder=data_dir)
     assert sum(len(leaves(tree)) for tree in found.trees) == 100_676

@@ -90,10 +90,10 @@ def crfsuite(sentences, labels, folder):
     return tagger, float(re.findall(r"Loss: ([\d.]+)", "".join(lines))[-1])
 
 
-def test_text_has_crfsuites_optimum_and_tags(data_dir, tmp_path):
+def test_text_has_crfsuites_optimum_and_tags(sample_dir, tmp_path):
     """CoNLL-2000, 400 sentences: same attributes, observed pairs only, as CRFsuite does by default."""
     read = {
-        part: [s.columns for s in read_conll(data_dir / "conll2000" / f"{part}.txt.gz")]
+        part: [s.columns for s in read_conll(sample_dir / "conll2000" / f"{part}.txt.gz")]
         for part in ("train", "test")
     }
     train, test = read["train"][:400], read["test"][:400]

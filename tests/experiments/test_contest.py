@@ -72,6 +72,7 @@ def test_features_are_those_of_the_training_part_only():
     assert task.positions == 2
 
 
+@pytest.mark.data
 def test_no_sentence_of_the_treebank_is_learnt_from_and_tested_on(data_dir, monkeypatch):
     monkeypatch.setenv("KERNELFIELDS_DATA", str(data_dir))
     texts = treebank_texts(1600, seed=0)

@@ -57,9 +57,7 @@ def run(name, folder, *more):
 
 
 @pytest.mark.parametrize("name", list(EXPERIMENTS))
-def test_quick_run_prints_and_writes_what_it_promises(name, tmp_path, request):
-    if name in WITH_DATA:
-        request.getfixturevalue("data_dir")
+def test_quick_run_prints_and_writes_what_it_promises(name, tmp_path):
     result = run(name, tmp_path)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout.splitlines()[-1])

@@ -16,15 +16,16 @@ from . import _reference as slow
 from .test_extractor import columns_of
 
 
-@pytest.fixture(scope="module")
-def chunks(data_dir: Path) -> list[list[tuple[str, ...]]]:
-    with gzip.open(data_dir / "conll2000" / "train.txt.gz", "rt", encoding="utf-8") as file:
+def chunks_of(folder: Path) -> list[list[tuple[str, ...]]]:
+    with gzip.open(folder / "conll2000" / "train.txt.gz", "rt", encoding="utf-8") as file:
         blocks = file.read().strip().split("\n\n")
     return [[tuple(line.split()[:2]) for line in block.splitlines()] for block in blocks]
 
 
-def test_conll2000(chunks) -> None:
+@pytest.mark.data
+def test_conll2000(data_dir: Path) -> None:
     """CRF++ has values beyond sentences; CRFsuite's tutorial has none, but two attributes for the ends."""
+    chunks = chunks_of(data_dir)
     assert (len(chunks), sum(map(len, chunks))) == (8936, 211_727)
     marked = TemplateFeatures(sets.chunking()).fit(chunks)
     assert marked.n_features == 338_551
@@ -32,7 +33,8 @@ def test_conll2000(chunks) -> None:
     assert TemplateFeatures(tutorial, boundaries=False).fit(chunks).n_features == 335_674
 
 
-def test_conll2000_slowly(chunks) -> None:
+def test_conll2000_slowly(sample_dir: Path) -> None:
+    chunks = chunks_of(sample_dir)
     train, test = chunks[:300], chunks[300:400]
     for templates in (sets.chunking(), sets.ner(), sets.pos()):
         table = slow.vocabulary(slow.features(templates, train), min_count=2)

@@ -66,10 +66,10 @@ def random_document(seed: int, gaps: bool = False) -> TextDocument:
     return TextDocument(text, tuple(spans), name=f"d{seed:04}")
 
 
-def real_documents(data_dir: Path, count: int = 300) -> list[TextDocument]:
+def real_documents(sample_dir: Path, count: int = 300) -> list[TextDocument]:
     """Spanish sentences with a space between words, and their entities."""
     result = []
-    for sentence in read_conll(data_dir / "conll2002" / "esp.testa.gz"):
+    for sentence in read_conll(sample_dir / "conll2002" / "esp.testa.gz"):
         text, places = spaced_text(sentence.columns[0])
         result.append(marked_text(TextDocument(text), places, sentence.columns[-1]))
         if len(result) == count:

@@ -31,9 +31,9 @@ def test_odd_texts_come_back(tool: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_real_sentences_come_back_and_files_are_stable(tool: str, tmp_path: Path, data_dir: Path) -> None:
+def test_real_sentences_come_back_and_files_are_stable(tool: str, tmp_path: Path, sample_dir: Path) -> None:
     read, write, name = TOOLS[tool]
-    given = real_documents(data_dir)
+    given = real_documents(sample_dir)
     assert sum(len(one.spans or ()) for one in given) > 300
     write(given, tmp_path / name)
     found = list(read(tmp_path / name))

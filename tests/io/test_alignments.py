@@ -220,10 +220,9 @@ def test_words_that_could_not_be_read_again(word):
 HANSARDS = (447, 7_020, 7_761, 4_038, 17_438)
 
 
+@pytest.mark.data
 def test_hansards(data_dir):
     folder = data_dir / "word_alignment" / "hansards_en_fr"
-    if not folder.exists():
-        pytest.skip(f"No data: {folder}.")
     pairs = list(read_parallel(folder / "test.src-tgt.gz"))
     links = list(read_pharaoh(folder / "test.gold.gz", first=1))
     assert (

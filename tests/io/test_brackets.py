@@ -173,10 +173,9 @@ def test_what_could_not_be_read_again_is_refused(tree, message):
         write_brackets([tree], io.BytesIO())
 
 
+@pytest.mark.data
 def test_penn_treebank_sample(data_dir):
     path = data_dir / "ptb_sample" / "trees.tsv.gz"
-    if not path.exists():
-        pytest.skip(f"No data: {path}.")
     text = "\n".join(line.split("\t")[1] for line in gzip.decompress(path.read_bytes()).decode().splitlines())
     assert len(re.findall(r" [^() ]+\)", text)) == 100_676  # with traces
     bare = read(text, functions=False, traces=False)

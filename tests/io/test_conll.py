@@ -283,11 +283,10 @@ def test_no_word_may_look_like_a_byte_order_mark():
 CHUNKS = {"train.txt": (8_936, 211_727, 106_978, 55_081), "test.txt": (2_012, 47_377, 23_852, 12_422)}
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", CHUNKS)
 def test_conll_2000(data_dir, name):
     path = data_dir / "conll2000" / f"{name}.gz"
-    if not path.exists():
-        pytest.skip(f"No data: {path}.")
     sentences = list(read_conll(path))
     begun = Counter(tag for s in sentences for tag in s.columns[2] if tag.startswith("B-"))
     assert all(len(s.columns) == 3 for s in sentences)
@@ -306,11 +305,10 @@ NAMES = {
 }
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", NAMES)
 def test_conll_2002(data_dir, name):
     path = data_dir / "conll2002" / f"{name}.gz"
-    if not path.exists():
-        pytest.skip(f"No data: {path}.")
     sentences = list(read_conll(path))
     documents = sum(s.document is not None for s in sentences)
     tokens = sum(len(s.columns[0]) for s in sentences)

@@ -31,9 +31,9 @@ def pssm_text(scores: np.ndarray, letters: str) -> str:
     return HEAD + "\n".join(rows) + "\n" + STATISTICS
 
 
-def test_real_matrices_come_back(tmp_path: Path, data_dir: Path) -> None:
+def test_real_matrices_come_back(tmp_path: Path, sample_dir: Path) -> None:
     """Proteins of JPred 4, in the columns that PSI-BLAST writes."""
-    with np.load(data_dir / "jpred4" / "jpred4_pssm.npz") as file:
+    with np.load(sample_dir / "jpred4" / "jpred4_pssm.npz") as file:
         ends, scores, seq = file["offsets"][:6], file["pssm"], file["seq"].tobytes().decode()
     for start, end in pairwise(ends.tolist()):
         path = tmp_path / "1abc.pssm"
@@ -46,9 +46,9 @@ def test_real_matrices_come_back(tmp_path: Path, data_dir: Path) -> None:
         assert (both.numbers[:, 20:] == 5).all()
 
 
-def test_profiles_of_real_alignments(tmp_path: Path, data_dir: Path) -> None:
+def test_profiles_of_real_alignments(tmp_path: Path, sample_dir: Path) -> None:
     """An alignment of CB513 with 20 sequences or more: its most frequent letters are the most probable."""
-    with gzip.open(data_dir / "cb513" / "cb513_alignments.txt.gz", "rt") as file:
+    with gzip.open(sample_dir / "cb513" / "cb513_alignments.txt.gz", "rt") as file:
         chains = [part.splitlines()[1:] for part in file.read(300_000).split(">")]
     lines = next(one for one in chains if len(one) > 24)
     rows = dict(line.split("\t") for line in lines)

@@ -183,11 +183,10 @@ def test_lengths_must_agree():
 NAMES = {"esp.train": 18_798, "esp.testa": 4_352, "esp.testb": 3_559, "ned.train": 13_344, "ned.testb": 3_941}
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", NAMES)
 def test_entities_of_conll_2002(data_dir, name):
     path = data_dir / "conll2002" / f"{name}.gz"
-    if not path.exists():
-        pytest.skip(f"No data: {path}.")
     tags = [sentence.columns[2] for sentence in read_conll(path)]
     scores = entity_scores(tags, tags)
     assert scores.overall == (1.0, 1.0, 1.0, *[NAMES[name]] * 3)

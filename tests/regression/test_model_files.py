@@ -57,7 +57,7 @@ def test_names_in_files_stay(path: Path) -> None:
 
 
 def test_files_are_small() -> None:
-    assert sum(path.stat().st_size for path in Path(__file__).parent.rglob("*.*")) < 320_000
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*.kf")) < 320_000
 
 
 def test_guarantees_stay() -> None:

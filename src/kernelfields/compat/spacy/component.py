@@ -77,7 +77,17 @@ class SpacyLabeller:
 
     @property
     def model(self) -> Any:
-        """The fitted estimator; its file is read when it is first asked for."""
+        """The fitted estimator, whose file is read when it is first asked for; None if there is none.
+
+        spaCy asks for attributes of components, this one among them, when they are added to a pipeline:
+        here nothing may be refused.
+        """
+        return self._estimator() if self._has_model() else None
+
+    def _has_model(self) -> bool:
+        return self._model is not None or (self._path is not None and self._path.is_file())
+
+    def _estimator(self) -> Any:
         if self._model is None:
             if self._path is None:
                 raise InputError(
@@ -90,9 +100,9 @@ class SpacyLabeller:
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels of the model; types if they are those of entities. None as long as there is no model."""
-        if self._model is None and (self._path is None or not self._path.is_file()):
+        if not self._has_model():
             return ()
-        names = [str(label) for label in self.model.classes_.tolist()]
+        names = [str(label) for label in self._estimator().classes_.tolist()]
         if not has_entities(names):
             return tuple(names)
         return tuple(sorted({name[2:] for name in names if name[1:2] == "-"}))
@@ -147,7 +157,7 @@ class SpacyLabeller:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "settings.json").write_text(json.dumps(self._settings()), encoding="utf-8")
         if "model" not in exclude:
-            self.model.save(folder / MODEL)
+            self._estimator().save(folder / MODEL)
 
     def from_disk(self, path: Any, *, exclude: Sequence[str] = ()) -> SpacyLabeller:
         """Read model and settings from a folder."""
@@ -163,7 +173,7 @@ class SpacyLabeller:
 
         def model() -> bytes:
             with tempfile.TemporaryDirectory() as folder:
-                self.model.save(Path(folder) / MODEL)
+                self._estimator().save(Path(folder) / MODEL)
                 return (Path(folder) / MODEL).read_bytes()
 
         parts: dict[str, Any] = {"settings": self._settings, "model": model}
@@ -194,9 +204,9 @@ class SpacyLabeller:
         each = [list(parts_of(doc)) for doc in docs]
         parts = [part for one in each for part in one]
         X = [tokens_of(part, self._required_columns()) for part in parts]
-        labels = self.model.predict(X)
-        marginals = self.model.predict_marginals(X)
-        sure = entity_confidence(self.model, X, labels, marginals)
+        labels = self._estimator().predict(X)
+        marginals = self._estimator().predict_marginals(X)
+        sure = entity_confidence(self._estimator(), X, labels, marginals)
         first = 0
         for doc, own in zip(docs, each, strict=True):
             here = slice(first, first + len(own))
@@ -210,7 +220,7 @@ class SpacyLabeller:
 
     def _required_columns(self) -> list[str]:
         """Return the attributes of tokens; refuse others than the model was trained on."""
-        extractor = getattr(self.model, "features_", None)
+        extractor = getattr(self._estimator(), "features_", None)
         if isinstance(extractor, TemplateFeatures):
             names = extractor.templates.columns
             if len(names) != len(self.columns):
@@ -241,7 +251,7 @@ class SpacyLabeller:
 
     def _set_marginals(self, doc: Any, parts: list[Part], marginals: list[Array]) -> None:
         """Keep (T, L) probabilities; rows of tokens that are only space are 0."""
-        names = [str(label) for label in self.model.classes_.tolist()]
+        names = [str(label) for label in self._estimator().classes_.tolist()]
         every = np.zeros((len(doc), len(names)), dtype=np.float32)
         for part, p in zip(parts, marginals, strict=True):
             every[[token.i for token in part]] = p
