@@ -22,6 +22,7 @@ from ._baseline import baseline_warning, training_warning
 from ._cluster import backed_by, shared_by
 from ._evidence import evident, set_posterior
 from ._fitting import Keeping, ShownFit, fit_shown, set_checkpoint
+from ._loaded import remember_reading
 from ._models import Choice, build, preparation_for
 from ._panel import choose_model
 from ._scaling import recalibrate_by_folds, scaling_options
@@ -83,6 +84,7 @@ class LabelTask(NamedTuple):
                 fitted, spent, notes = self._fitted(estimator, inputs, by, trials.tune)
         if trials.recalibrate is not None:
             notes += self._recalibrated(fitted, trials.recalibrate)
+        remember_reading(fitted, reading, self.training.kind)
         fitted.save(out)
         held_out = self._held_out_summary(fitted)
         notes += filter(None, [self._baseline(fitted, held_out)])

@@ -17,8 +17,10 @@ from ..estimators import CRF
 from ..features import TemplateFeatures
 from ..files.reading import Reading
 from ..io import ConllSentences, ParquetSentences
+from ..io.parquet import LABELS
 from ..models.stream_chunks import COLUMNS
 from ._fitting import Keeping, set_checkpoint, shown
+from ._loaded import remember_reading
 from ._models import Choice
 from ._summary import summary_of
 from ._token_features import features_of
@@ -91,6 +93,7 @@ def train_stream(
     set_checkpoint(model, "crf", keep)
     console.print(f"Features are hashed to {COLUMNS} columns, and kept in files.")
     done = shown(console, model, lambda: model.fit_stream(sentences, memory_limit=most), None)
+    remember_reading(model, reading, "parquet")
     model.save(out)
     return summary_of(model, out, done.seconds, done.notes)
 
@@ -108,7 +111,8 @@ def _sentences(reading: Reading, paths: Sequence[Path]) -> Iterable[Any]:
     """Return the sentences of files, all in one format; only in columns of text may a label be missing."""
     kinds = {reading.kind(path) for path in paths}
     if kinds == {"parquet"}:
-        return ParquetSentences(tuple(paths))
+        table = reading.named
+        return ParquetSentences(tuple(paths), table.label or LABELS, table.drop)
     if kinds != {"conll"}:
         raise InputError("--memory-limit is for files of CoNLL columns, or for Parquet and Arrow files.")
     return _LabelledSentences(ConllSentences(tuple(paths), reading.encoding), reading.missing)

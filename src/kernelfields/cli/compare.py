@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ..errors import InputError
 from ..files.items import FileData
-from ..files.reading import note_of, read_data
+from ..files.reading import note_of, read_files
 from ..trials.clock import BudgetClock, budget_seconds
 from ..trials.comparing import COMPARISON_BUDGET, Comparison, compared
 from ..trials.model_race import Contestant
@@ -29,19 +29,23 @@ from ._options import (
     Columns,
     Debug,
     DecoderName,
+    Drop,
     Encoding,
     Format,
     Group,
+    LabelColumn,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
     Scale,
+    SequenceColumn,
     Spans,
     Types,
     Window,
     reading_of,
+    table_of,
 )
 from ._panel import PANEL, contestants_of, panel, require_options
 from ._status import StatusLine
@@ -49,7 +53,7 @@ from ._structures import StructureName, shaped
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="Labelled sequences or trees.")],
+    data: Annotated[list[Path], typer.Argument(help="Labelled sequences or trees, one file or more.")],
     models: Annotated[
         str | None,
         typer.Option(autocompletion=several_models, help="Which, with commas; those of `auto` if not given."),
@@ -71,6 +75,9 @@ def compare(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     parents: Parents = None,
     spans: Spans = "refuse",
     offsets: Offsets = "characters",
@@ -94,8 +101,9 @@ def compare(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         texts = (spans, offsets, labels, types, group)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
-        sequences = shaped(read_data(data, reading), structure)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts, table=table)
+        sequences = shaped(read_files(data, reading), structure)
         note = note_of(sequences, reading)
         if note is not None:
             console.print(note)

@@ -28,19 +28,23 @@ from ._options import (
     Debug,
     DecoderName,
     Dense,
+    Drop,
     Encoding,
     Format,
     Group,
+    LabelColumn,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
     Scale,
+    SequenceColumn,
     Spans,
     Types,
     Window,
     reading_of,
+    table_of,
 )
 from ._panel import PANEL
 from ._parse_tasks import TASKS
@@ -146,6 +150,9 @@ def train(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     parents: Parents = None,
     spans: Spans = "refuse",
     offsets: Offsets = "characters",
@@ -184,7 +191,8 @@ def train(
         choice = Choice(*settings, paths, min_count, *signals)
         require_folder(out)
         texts = (spans, offsets, labels, types, group, dense)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts, table=table)
         if dask is not None and model == "auto":
             raise InputError("--dask shares out the fits of one model, not of auto: name it.")
         keep = Keeping(checkpoint, checkpoint_seconds, resume)
