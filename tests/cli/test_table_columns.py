@@ -49,7 +49,7 @@ def test_a_model_remembers_the_columns(trained):
     out = folder / "tagged.csv"
     done = run("tag", model, data, "-o", out)
     assert done.exit_code == 0, done.output
-    rows = list(csv.DictReader(out.open(encoding="utf-8")))
+    rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     assert list(rows[0])[:6] == ["video", "phase", "x", "noise", "time", "note"]
     assert {row["note"] for row in rows} == {"free text"}
     assert sum(row["predicted"] == row["phase"] for row in rows) > 0.9 * len(rows)
@@ -86,7 +86,8 @@ def test_every_command_takes_them(tmp_path, separator):
     done = run("compare", data, *NAMED, "--models", "crf,hmm", "--folds", "2", "--json")
     assert done.exit_code == 0, done.output
     X, y = read(data, sequence_column="video", label_column="phase", drop=["time", "note"])
-    assert len(X) == 20 and X[0].shape == (6, 2) and set(y[0]) <= {"A", "B"}
+    assert (len(X), X[0].shape) == (20, (6, 2))
+    assert set(y[0]) <= {"A", "B"}
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,7 @@ def test_every_command_takes_them(tmp_path, separator):
     [
         (
             (),
-            "there is no column 'sequence' that names the sequence; there are time, video, x, noise, note, phase",
+            "no column 'sequence' that names the sequence; there are time, video, x, noise, note, phase",
         ),
         (NAMED[:2], "--label-column names the column of labels, and --drop those that are no features"),
         (

@@ -23,6 +23,7 @@ from ._fitting import Keeping, set_checkpoint, shown
 from ._loaded import remember_reading
 from ._models import Choice
 from ._summary import summary_of
+from ._tag_rules import REPAIR
 from ._token_features import features_of
 
 SOME = 1000
@@ -103,6 +104,7 @@ def _require_streamable(choice: Choice, reading: Reading) -> None:
     names = ("kernel", "gamma", "basis", "structure", "min_count")
     given = [name for name in names if getattr(choice, name) is not None]
     given += [name for name in ("columns", "parents") if getattr(reading, name) is not None]
+    given += [f"constraints {REPAIR}"] if choice.constraints == REPAIR else []
     if given:
         raise InputError(f"--memory-limit does not go with --{given[0].replace('_', '-')}.")
 

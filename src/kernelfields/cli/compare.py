@@ -50,6 +50,7 @@ from ._options import (
 from ._panel import PANEL, contestants_of, panel, require_options
 from ._status import StatusLine
 from ._structures import StructureName, shaped
+from ._tag_rules import broken_note
 
 
 def compare(
@@ -107,6 +108,9 @@ def compare(
         note = note_of(sequences, reading)
         if note is not None:
             console.print(note)
+        broken = broken_note(sequences)
+        if broken is not None:
+            console.print(broken)
         names = list(dict.fromkeys(models.split(","))) if models else panel(sequences)
         choice = Choice(
             features=features, seed=seed, structure=structure, scale=scale, window=window, decoder=decoder

@@ -96,7 +96,8 @@ def train(
         str | None,
         typer.Option(
             autocompletion=known_constraints,
-            help="iob2, iobes, bilou, bmes, or none; of entities, the first that all labels obey.",
+            help="iob2, iobes, bilou, bmes, or none; repair for iob2 with stray I- made B-; of entities, the "
+            "first that all labels obey.",
         ),
     ] = None,
     scale: Scale = None,
@@ -213,9 +214,8 @@ def train(
                 with shared_by(dask):
                     summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
             else:
-                task = LabelTask(
-                    console, model, choice, *split_data(data, dev, holdout, seed, reading, structure)
-                )
+                parts = split_data(data, dev, holdout, seed, reading, structure)
+                task = LabelTask(console, model, choice, *parts).with_checked_tags()
                 limit = budget_seconds(budget or BUDGET)
                 by_evidence = tune_by == "evidence"
                 trials = ModelTrials(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..io.conll import read_conll
+from ..io.conll import Sentence, read_conll
 from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
 from ..io.npz import read_npz
@@ -19,7 +20,7 @@ from .dense import with_arrays
 from .documents import notes_of, read_tagged
 from .folders import files_of
 from .grouping import KINDS, grouped
-from .items import LINKS, FileData, Item, NamedColumns
+from .items import LINKS, FileData, Item, NamedColumns, Place
 from .kinds import DOCUMENTS, PROFILES, ending_of
 from .options import Reading as Reading
 from .positions import read_letters, read_profiles
@@ -104,7 +105,10 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
     """Read all sequences of a file; each must have labels, though some may be missing."""
     reading = reading or Reading()
     kind = reading.kind(path)
-    every = list(read_items(path, kind, reading, labelled=True))
+    every = [
+        replace(item, place=Place(str(path), n, _line(item)))
+        for n, item in enumerate(read_items(path, kind, reading, labelled=True))
+    ]
     items = [item for item in every if item.y is not None] if kind in DOCUMENTS else every
     if ending_of(path.name) == "conllu" and reading.columns is None and _is_complete(items):
         raise InputError(f"{path}: say which of the ten columns are words and labels, as in --columns 2,4.")
@@ -123,6 +127,12 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
         raise InputError(f"{path}: item {loose} has no {LINKS[structure]}, but others have.")
     _require_classes(data, path, reading)
     return data
+
+
+def _line(item: Item) -> int | None:
+    """Return the line of the first position of a sentence whose lines are all tokens."""
+    whole = isinstance(item.source, Sentence) and item.source.every is None
+    return item.source.line if whole else None
 
 
 def _columns(item: Item) -> str:
