@@ -183,7 +183,7 @@ def there_and_back(sentences, **options):
     write_conll(sentences, file, **options)
     file.seek(0)
     options.pop("separator", None)
-    return [sentence._replace(tabs=False) for sentence in read_conll(file, **options)]
+    return [sentence._replace(tabs=False, line=None) for sentence in read_conll(file, **options)]
 
 
 @quiet

@@ -131,7 +131,7 @@ class LabelTask(NamedTuple):
         """Warn of a model that is no better than the most frequent label."""
         if self.held_out is None:
             return training_warning(fitted, self.training)
-        return baseline_warning(self.held_out.labels, held_out["held_out_token_error"], "In held-out data,")
+        return baseline_warning(self.held_out, held_out["held_out_token_error"], "In held-out data,")
 
     def _chosen(self, trials: ModelTrials) -> tuple[LabelTask, Any]:
         """Return the same with the best model of the panel, and that model if it was fitted to all data."""

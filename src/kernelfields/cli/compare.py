@@ -17,6 +17,7 @@ from ..trials.clock import BudgetClock, budget_seconds
 from ..trials.comparing import COMPARISON_BUDGET, Comparison, compared
 from ..trials.model_race import Contestant
 from ..trials.splits import TrialSequences
+from ..trials.text_tables import COMPARISON, comparison_rows
 from ._completion import several_models
 from ._console import plain_console
 from ._errors import INTERRUPTED, plain_errors
@@ -160,18 +161,10 @@ def _race(
 
 
 def _table(found: Comparison) -> Table:
-    table = Table("model", "token error", "± s.e.", "above the best", "p", "seconds a fit", "note")
+    table = Table(*COMPARISON)
     table.columns[0].no_wrap = True
-    for column in table.columns[1:6]:
+    for column in table.columns[1:-1]:
         column.justify = "right"
-    for name, row in found.models.items():
-        table.add_row(
-            name,
-            f"{row.token_error:.2%}",
-            f"{row.standard_error:.2%}",
-            f"{row.above_best:.2%}",
-            f"{row.p_value:.3f}",
-            f"{row.seconds:.1f}",
-            row.note,
-        )
+    for row in comparison_rows(found.models):
+        table.add_row(*row)
     return table

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..files.reading import note_of, read_files
+from ..metrics import EntityScores
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._baseline import baseline_warning
@@ -78,6 +79,9 @@ def evaluate(
     group: Group = None,
     dense: Dense = None,
     max_size: MaxSize = MAX_SIZE,
+    by_label: Annotated[
+        bool, typer.Option("--by-label", help="Of entities, also show B-, I- and O one by one.")
+    ] = False,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -126,13 +130,16 @@ def evaluate(
         )
         if found.warning is not None:
             console.print(found.warning, style="yellow")
-        warning = baseline_warning(sequences.labels, found.token_error, "Here,")
+        warning = baseline_warning(sequences, found.token_error, "Here,")
         if warning is not None:
             console.print(warning, style="yellow")
         console.print(_scores(found))
         if found.guaranteed is not None:
             console.print(found.guaranteed.sentence)
-        console.print(_by_label(found))
+        if found.entities is not None:
+            console.print(_by_type(found.entities))
+        if found.entities is None or by_label:
+            console.print(_by_label(found))
         _examples(console, found)
         if report is not None:
             write_report(found, report)
@@ -160,6 +167,16 @@ def _scores(found: Evaluation) -> Table:
         f"answered at probability {found.threshold:g} or more",
         f"{curve.answered[n]:.1%}, error {curve.error[n]:.2%}",
     )
+    return table
+
+
+def _by_type(scores: EntityScores) -> Table:
+    table = Table("entities", "precision", "recall", "F1", "count", title="entities")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for kind, one in scores.by_type.items():
+        shares = (f"{value:.2%}" for value in (one.precision, one.recall, one.f1))
+        table.add_row(kind or "entity", *shares, str(one.n_true))
     return table
 
 
