@@ -28,11 +28,11 @@ def test_evaluations_and_calibrations_take_many(parts, tmp_path):
     for given in (parts, [parts[0].parent]):
         done = run("evaluate", model, *given, "--json")
         assert done.exit_code == 0, done.output
-        assert json.loads(done.stdout.splitlines()[-1])["n_sequences"] == 40
+        assert json.loads(done.stdout.splitlines()[-1])["sequences"] == 40
     done = run("calibrate", model, *parts, "-o", tmp_path / "sure.kf", "--json")
     assert json.loads(done.stdout.splitlines()[-1])["sequences"] == 40
     assert run("compare", *parts, "--models", "crf,perceptron", "--folds", "2").exit_code == 0
-    assert run("tag", model, parts[0].parent, "-o", tmp_path / "tagged").exit_code == 0
+    assert run("tag", model, parts[0].parent, "--labelled", "-o", tmp_path / "tagged").exit_code == 0
     assert sorted(one.name for one in (tmp_path / "tagged").iterdir()) == ["a.conll", "b.conll"]
 
 

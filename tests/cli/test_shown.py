@@ -3,10 +3,12 @@
 import io
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from kernelfields import load
 from kernelfields.cli import _progress
 from kernelfields.cli._baseline import baseline_warning
 from kernelfields.cli._sizes import size_of
@@ -69,3 +71,31 @@ def test_time_does_not_go_back(monkeypatch):
         )
     first, second = (float(text.split()[-2]) for text in said)
     assert first < second
+
+
+def test_letters_in_long_runs_have_a_larger_penalty(tmp_path):
+    rng = np.random.default_rng(0)
+    bases = ["".join(rng.choice(list("ACGT"), size=900)) for _ in range(3)]
+    (tmp_path / "a.fa").write_text(
+        "".join(f">s{n}\n{one}\n" for n, one in enumerate(bases)), encoding="utf-8"
+    )
+    labels = "N" * 300 + "C" * 300 + "N" * 300
+    (tmp_path / "y.fa").write_text("".join(f">s{n}\n{labels}\n" for n in range(3)), encoding="utf-8")
+    model = tmp_path / "model.kf"
+    done = run("train", tmp_path / "a.fa", "--labels", tmp_path / "y.fa", "-o", model, "--max-iter", "50")
+    assert done.exit_code == 0, done.output
+    assert "300 times the usual penalty" in " ".join(done.output.split())
+    assert load(model).penalty == 300.0
+    run(
+        "train",
+        tmp_path / "a.fa",
+        "--labels",
+        tmp_path / "y.fa",
+        "-o",
+        model,
+        "--penalty",
+        2,
+        "--max-iter",
+        "5",
+    )
+    assert load(model).penalty == 2.0

@@ -90,9 +90,9 @@ def read_csv(
     absent = sorted(name for name in required if name not in header)
     if absent:
         raise first.error(f"there is no column {absent[0]!r}; there are {_listed(header)}.")
-    places = (header.index(name) if name in header else None for name in (label, group))
+    at_label, at_group = (header.index(name) if name in header else None for name in (label, group))
     dropped = tuple(c for c, name in enumerate(header) if name in drop)
-    table = _Table(header, header.index(sequence), *places, dropped)
+    table = _Table(header, header.index(sequence), at_label, at_group, dropped)
     seen: set[str] = set()
     present: list[list[str]] = []
     for line in lines:

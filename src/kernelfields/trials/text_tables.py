@@ -28,7 +28,7 @@ def tuning_rows(tried: Sequence[Any], folds: int) -> list[tuple[str, ...]]:
 def comparison_rows(models: dict[str, Any]) -> list[tuple[str, ...]]:
     """Return a row for each model; errors on fewer folds than others have are in brackets."""
     most = max((row.folds for row in models.values()), default=0)
-    found = []
+    found: list[tuple[str, ...]] = []
     for name, row in models.items():
         errors = (f"{row.token_error:.2%}", f"{row.standard_error:.2%}")
         if row.folds < most:

@@ -158,8 +158,8 @@ def tune(
     chosen = silent_copy(model, **best)
     if refit:
         chosen.fit(data.X[: data.n_training], data.y[: data.n_training])
-    notes = edge_notes(best, grid)
-    notes += [*_cut_short(result, clock, len(search.choices), len(splits), scouting), *notes_of(result.fits)]
+    notes = [*_cut_short(result, clock, len(search.choices), len(splits), scouting), *notes_of(result.fits)]
+    notes += edge_notes(best, grid) if result.complete else []  # else not all were tried
     return Tuning(chosen, best, tried, criterion_of(model), notes, result.interrupted)
 
 
