@@ -43,7 +43,7 @@ def _experiments() -> Iterable[str]:
 def _constraints() -> Iterable[str]:
     from ..tables import CONSTRAINTS
 
-    return [*CONSTRAINTS, "none"]
+    return [*CONSTRAINTS, "repair", "none"]
 
 
 models = starting(_models)

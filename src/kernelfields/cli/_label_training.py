@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,12 +23,14 @@ from ._baseline import baseline_warning, training_warning
 from ._cluster import backed_by, shared_by
 from ._evidence import evident, set_posterior
 from ._fitting import Keeping, ShownFit, fit_shown, set_checkpoint
-from ._models import Choice, build, preparation_for
+from ._loaded import remember_reading
+from ._models import OPTIONS, Choice, build, preparation_for
 from ._panel import choose_model
 from ._scaling import recalibrate_by_folds, scaling_options
 from ._structures import shaped
 from ._suited import Suit
 from ._summary import held_out_summary, summary_of
+from ._tag_rules import IOB2_NAME, REPAIR, checked_tags
 from ._tuning import tune
 
 UNTUNED = ("perceptron", "hmm", "gp")
@@ -83,10 +86,24 @@ class LabelTask(NamedTuple):
                 fitted, spent, notes = self._fitted(estimator, inputs, by, trials.tune)
         if trials.recalibrate is not None:
             notes += self._recalibrated(fitted, trials.recalibrate)
+        remember_reading(fitted, reading, self.training.kind)
         fitted.save(out)
         held_out = self._held_out_summary(fitted)
         notes += filter(None, [self._baseline(fitted, held_out)])
         return summary_of(fitted, out, spent, notes) | held_out
+
+    def with_checked_tags(self) -> LabelTask:
+        """Return the same with training labels that obey constraints; also held-out ones, if repaired."""
+        asked, say = self.choice.constraints, self.console.print
+        if self.model != "auto" and "constraints" not in OPTIONS[self.model]:
+            return self
+        training, held_out = checked_tags(self.training, asked, say), self.held_out
+        if asked != REPAIR:
+            return self._replace(training=training)
+        if held_out is not None:
+            held_out = checked_tags(held_out, asked, say)
+        choice = replace(self.choice, constraints=IOB2_NAME)
+        return self._replace(choice=choice, training=training, held_out=held_out)
 
     def _fitted(self, estimator: Any, X: Any, judge: Callable[[Any], float] | None, tuned: bool) -> ShownFit:
         """Fit to all data; after a search, Ctrl-C before the first iteration leaves one with landmarks."""
@@ -114,7 +131,7 @@ class LabelTask(NamedTuple):
         """Warn of a model that is no better than the most frequent label."""
         if self.held_out is None:
             return training_warning(fitted, self.training)
-        return baseline_warning(self.held_out.labels, held_out["held_out_token_error"], "In held-out data,")
+        return baseline_warning(self.held_out, held_out["held_out_token_error"], "In held-out data,")
 
     def _chosen(self, trials: ModelTrials) -> tuple[LabelTask, Any]:
         """Return the same with the best model of the panel, and that model if it was fitted to all data."""

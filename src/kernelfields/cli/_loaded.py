@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +17,9 @@ from ..estimators import (
     StructureLearner,
     load,
 )
+from ..files.reading import Reading
 from ..models.scaling import has_probabilities
+from ..persistence.table_columns import remember_columns, remembered_columns
 from ..report.evaluation import NOT_PROBABILISTIC
 
 Answer = TypeVar("Answer")
@@ -52,6 +55,19 @@ def _labeller(model: Any) -> Any:
     if isinstance(model, SelfTraining):
         return _labeller(model.estimator_)
     return model.sequence_model() if isinstance(model, KernelLogisticRegression) else model
+
+
+def reading_for(model: Any, reading: Reading) -> Reading:
+    """Return how files are read for a model: with the columns of tables that it remembers."""
+    return replace(reading, usual=remembered_columns(model))
+
+
+def remember_reading(model: Any, reading: Reading, kind: str) -> None:
+    """Let a model remember the columns of the tables that it learnt from; groups are no features."""
+    named = reading.named
+    if kind == "csv" and reading.group is not None:
+        named = named._replace(drop=tuple(dict.fromkeys((*named.drop, reading.group))))
+    remember_columns(model, named)
 
 
 def require_calibrated(model: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from ..files.reading import Reading
 from ..files.tagged_text import RULES
 from ..io.conllu import COLUMNS
 from ..io.npz import LIMIT
+from ..io.table_columns import USUAL, TableColumns
 from ..io.text_documents import OFFSETS
 from ._completion import formats, starting
 
@@ -108,6 +110,24 @@ Labels = Annotated[
     typer.Option("--labels", help="Labels of a FASTA file or of profiles: FASTA, a letter each, or GFF3."),
 ]
 Types = Annotated[str | None, typer.Option(help="Types of GFF3 features that are labels, as in CDS,tRNA.")]
+SequenceColumn = Annotated[
+    str | None,
+    typer.Option(
+        help="The column of a table that says which sequence a row belongs to; sequence.",
+        rich_help_panel="Columns of tables",
+    ),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(help="The column of labels of a table; label.", rich_help_panel="Columns of tables"),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Columns of a table that are no features, as in time,notes; may be repeated.",
+        rich_help_panel="Columns of tables",
+    ),
+]
 MISSING = "_"
 MAX_SIZE = LIMIT / GIGABYTE
 
@@ -125,6 +145,7 @@ def reading_of(
     types: str | None = None,
     group: str | None = None,
     dense: str | None = None,
+    table: TableColumns = USUAL,
 ) -> Reading:
     """Return how files are to be read, by the options above."""
     for option, value, known in (("spans", spans, RULES), ("offsets", offsets, OFFSETS)):
@@ -132,7 +153,20 @@ def reading_of(
             raise InputError(f"--{option} is {value!r}; it must be one of {', '.join(known)}.")
     size, kinds = int(max_size * GIGABYTE), None if types is None else tuple(types.split(","))
     limits = (_numbers(columns), parents, size)
-    return Reading(data_format, encoding, missing, *limits, spans, offsets, labels, kinds, group, dense)
+    return Reading(
+        data_format, encoding, missing, *limits, spans, offsets, labels, kinds, group, dense, table
+    )
+
+
+def table_of(sequence: str | None, label: str | None, drop: Sequence[str] | None) -> TableColumns:
+    """Return the names of columns of tables that a user gave."""
+    dropped = tuple(dict.fromkeys(name for one in drop or () for name in one.split(",") if name))
+    for option, name in (("sequence-column", sequence), ("label-column", label)):
+        if name is not None and name in dropped:
+            raise InputError(f"--drop leaves out {name!r}, which --{option} names.")
+    if sequence is not None and sequence == label:
+        raise InputError(f"--sequence-column and --label-column both name {label!r}.")
+    return TableColumns(sequence, label, dropped)
 
 
 def _numbers(columns: str | None) -> tuple[int, ...] | None:

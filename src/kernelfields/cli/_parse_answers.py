@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from ..files.reading import Reading, Source
 from ..report import ParseEvaluation, write_report
 from ..report.judged_parses import marginals_of
 from ._errors import INTERRUPTED, end
-from ._parses import ParseAnswer, ParseTask, read_parses
+from ._parses import ParseAnswer, ParseTask, read_parse_files, require_readable
 
 BATCH = 64
 """Items of a file that are answered together; those of a stream are answered as they come."""
@@ -36,7 +36,7 @@ def tag_parses(
     streamed: bool,
 ) -> None:
     """Answer items as they come, and write them with their probabilities."""
-    task.require_format(reading.format)
+    require_readable(task, reading)
     kind, classes, structure = task.require_output(to), estimator.classes_.tolist(), estimator.structure_
     task.require_list(kbest, kind)
     items, done = task.read(source, reading), 0
@@ -72,14 +72,14 @@ def evaluate_parses(
     console: Console,
     task: ParseTask,
     estimator: Any,
-    data: Path,
+    data: Sequence[Path],
     reading: Reading,
     threshold: float,
     report: Path | None,
     as_json: bool,
 ) -> None:
     """Print scores and calibration; write a report if it is wanted."""
-    file = read_parses(task, data, reading)
+    file = read_parse_files(task, data, reading)
     found = task.judged(estimator, file, threshold=threshold)
     if found.warning is not None:
         console.print(found.warning, style="yellow")

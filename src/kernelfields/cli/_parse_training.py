@@ -13,7 +13,7 @@ from ..files.reading import Reading
 from ._fitting import Keeping, fit_shown, set_checkpoint
 from ._models import Choice
 from ._parse_models import build_parser
-from ._parses import ParseFile, ParseTask, read_parses, split_parses
+from ._parses import ParseFile, ParseTask, read_parse_files, read_parses, split_parses
 from ._summary import held_out_parses, summary_of
 
 
@@ -62,8 +62,7 @@ def _split(
     """Return training and held-out items."""
     if paths.dev is not None and holdout:
         raise InputError("--dev and --holdout exclude each other.")
-    parts = [read_parses(task, path, reading) for path in paths.data]
-    data = ParseFile([item for part in parts for item in part.items])
+    data = read_parse_files(task, paths.data, reading)
     if paths.dev is not None:
         return data, read_parses(task, paths.dev, reading)
     return split_parses(data, holdout, seed, task.noun)

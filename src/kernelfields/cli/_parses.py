@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -148,9 +149,22 @@ def require_parser_options(task: ParseTask, given: dict[str, Any]) -> None:
             raise InputError(f"--{option} is not for --structure {task.name}.")
 
 
+def require_readable(task: ParseTask, reading: Reading) -> None:
+    """Refuse formats, and names of columns, that trees and links are not read from."""
+    task.require_format(reading.format)
+    sequence, label, drop = reading.table
+    require_parser_options(task, {"sequence-column": sequence, "label-column": label, "drop": drop})
+
+
+def read_parse_files(task: ParseTask, sources: Sequence[Path], reading: Reading) -> ParseFile:
+    """Read all items of some files."""
+    parts = [read_parses(task, one, reading) for one in sources]
+    return ParseFile([item for part in parts for item in part.items])
+
+
 def read_parses(task: ParseTask, source: Source, reading: Reading) -> ParseFile:
     """Read all items of a file, each with its tree or links."""
-    task.require_format(reading.format)
+    require_readable(task, reading)
     items = list(task.read(source, reading))
     if not items:
         raise InputError(f"{source} has no {task.noun}s.")

@@ -40,7 +40,8 @@ class LiveLine(Onlooker):
         self.tol, self.judge = tol, judge
         self.error: float | None = None
         """On held-out data, when last looked at."""
-        self._due = time.monotonic() + FIRST
+        self._started = time.monotonic()
+        self._due = self._started + FIRST
         self.records: list[Progress] = []
         self._line = StatusLine(console, keep=True)
 
@@ -70,7 +71,7 @@ class LiveLine(Onlooker):
             words.append(f"certified gap {progress.relative_gap:8.1e}")
         if self.error is not None:
             words.append(f"held-out error {self.error:.2%}")
-        words.append(f"{progress.seconds:6.1f} s")
+        words.append(f"{time.monotonic() - self._started:6.1f} s")  # a fit may be several searches
         left = self.seconds_left()
         if left is not None:
             words.append(f"about {left:.0f} s left")

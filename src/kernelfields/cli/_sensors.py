@@ -15,7 +15,8 @@ from ..files.items import FileData
 SCALES = ("sequence", "columns", "none")
 NONE, LINEAR = "none", "linear"
 LONG = 50
-"""Positions, in the median, from which a sequence can be scaled by itself."""
+"""Positions, in the median, from which a sequence can be scaled by itself; of letters, from which a run of a
+label is long."""
 RUN = 5.0
 """Positions of equal labels in a row, in the mean, from which neighbours are worth a look."""
 WIDTH, LONGEST_STRIDE = 7, 5
@@ -72,7 +73,7 @@ def preparation(
         for option, given in (("scale", scale not in (None, NONE)), ("window", width > 1)):
             if given:
                 raise InputError(f"--{option} is for numbers; these data have {data.form}.")
-        return Preparation(decoder=decoder)
+        return _letters(data, decoder, penalised is not None)
     if data.structure != "chain":
         if width > 1 or scale == "sequence":
             option = "window" if width > 1 else "scale sequence"
@@ -87,6 +88,19 @@ def preparation(
     if decoder is None and run >= RUN:
         found = found._replace(decoder="posterior")
     return found._replace(told=_told(found, scale, window, decoder))
+
+
+def _letters(data: FileData, decoder: str | None, penalised: bool) -> Preparation:
+    """Return the penalty of letters in long runs of a label, as in genes, which repeat each other too.
+
+    At a weight's usual penalty the sum over a run of a thousand letters is free: training data are fitted all
+    but exactly, and the search does not converge.
+    """
+    run = mean_run(data.labels) if data.kind == "fasta" else 0.0
+    if not penalised or run < LONG:
+        return Preparation(decoder=decoder)
+    told = f"{run:.3g} times the usual penalty, as letters in a run repeat each other (--penalty)"
+    return Preparation(decoder=decoder, factor=run, told=f"As the labels ask for it: {told}.")
 
 
 def read_window(text: str) -> tuple[int, int]:

@@ -17,10 +17,13 @@ from ..estimators import CRF
 from ..features import TemplateFeatures
 from ..files.reading import Reading
 from ..io import ConllSentences, ParquetSentences
+from ..io.parquet import LABELS
 from ..models.stream_chunks import COLUMNS
 from ._fitting import Keeping, set_checkpoint, shown
+from ._loaded import remember_reading
 from ._models import Choice
 from ._summary import summary_of
+from ._tag_rules import REPAIR
 from ._token_features import features_of
 
 SOME = 1000
@@ -91,6 +94,7 @@ def train_stream(
     set_checkpoint(model, "crf", keep)
     console.print(f"Features are hashed to {COLUMNS} columns, and kept in files.")
     done = shown(console, model, lambda: model.fit_stream(sentences, memory_limit=most), None)
+    remember_reading(model, reading, "parquet")
     model.save(out)
     return summary_of(model, out, done.seconds, done.notes)
 
@@ -100,6 +104,7 @@ def _require_streamable(choice: Choice, reading: Reading) -> None:
     names = ("kernel", "gamma", "basis", "structure", "min_count")
     given = [name for name in names if getattr(choice, name) is not None]
     given += [name for name in ("columns", "parents") if getattr(reading, name) is not None]
+    given += [f"constraints {REPAIR}"] if choice.constraints == REPAIR else []
     if given:
         raise InputError(f"--memory-limit does not go with --{given[0].replace('_', '-')}.")
 
@@ -108,7 +113,8 @@ def _sentences(reading: Reading, paths: Sequence[Path]) -> Iterable[Any]:
     """Return the sentences of files, all in one format; only in columns of text may a label be missing."""
     kinds = {reading.kind(path) for path in paths}
     if kinds == {"parquet"}:
-        return ParquetSentences(tuple(paths))
+        table = reading.named
+        return ParquetSentences(tuple(paths), table.label or LABELS, table.drop)
     if kinds != {"conll"}:
         raise InputError("--memory-limit is for files of CoNLL columns, or for Parquet and Arrow files.")
     return _LabelledSentences(ConllSentences(tuple(paths), reading.encoding), reading.missing)

@@ -11,6 +11,7 @@ from rich.console import Console
 from ..report import Evaluation, ParseEvaluation
 from ..trials.preparing import inner
 from ._loaded import warning_of
+from ._sizes import size_of
 from ._token_features import unused_columns
 
 
@@ -72,4 +73,4 @@ def show_summary(console: Console, summary: dict[str, Any]) -> None:
             [] if summary["held_out_ece"] is None else [f"calibration error {summary['held_out_ece']:.2%}"]
         )
         console.print("Held out: " + ", ".join(words) + ".")
-    console.print(f"Written to {summary['model']} ({summary['bytes'] / 1e6:.1f} MB).")
+    console.print(f"Written to {summary['model']} ({size_of(summary['bytes'])}).")

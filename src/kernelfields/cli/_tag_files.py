@@ -23,8 +23,8 @@ def tag_files(
         raise InputError("--jobs and --dask exclude each other.")
     if STREAM in data:
         raise InputError("The standard input cannot be one of several files.")
-    answers = [out / _name(Path(one), asked.to) for one in data]
-    _require_new(data, answers)
+    answers = [out / answer_name(Path(one), asked.to) for one in data]
+    require_new(data, answers)
     load_labeller(asked.model)  # refuses what is no model, once
     out.mkdir(parents=True, exist_ok=True)
     with backed_by(dask) as workers:
@@ -50,7 +50,7 @@ def _labelled(asked: Tagging, data: str, out: Path, quiet: bool) -> str | None:
     return None
 
 
-def _name(path: Path, to: str | None) -> str:
+def answer_name(path: Path, to: str | None) -> str:
     """Return the name of an answer: arrays and tables become JSON lines, and nothing is compressed."""
     name = path.name.removesuffix(".gz")
     kind = to or OTHERWISE.get(kind_of_name(name) or "")
@@ -58,7 +58,7 @@ def _name(path: Path, to: str | None) -> str:
     return name if ending is None else f"{Path(name).stem}.{ending}"
 
 
-def _require_new(data: Sequence[str], answers: Sequence[Path]) -> None:
+def require_new(data: Sequence[str], answers: Sequence[Path]) -> None:
     """Refuse answers that would overwrite a file that is read, or each other."""
     read = {Path(one).resolve() for one in data}
     seen: dict[Path, str] = {}

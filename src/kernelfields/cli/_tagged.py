@@ -19,6 +19,8 @@ from ..io.jsonl import Record
 from ._answers import Answer
 from ._tool_answers import PLACE, AnswerPlace, tool_writers
 
+HEADINGS = ("sequence", "label")
+"""Columns of tables made of sequences that had none."""
 OPEN = "_"
 """Instead of a label where the model abstains."""
 
@@ -139,10 +141,11 @@ class Writer:
         kept = self._kept(item)
         if self._count == 0:
             more = [f"column{c}" for c in range(1, len(kept[0]))] if kept else []
-            names = list(frames.columns) if frames else ["token", *more]
-            known = [] if item.y is None else ["label"]
+            names = [*frames.columns, *(name for name, _ in frames.aside)] if frames else ["token", *more]
+            named = frames.headings if frames else HEADINGS
+            known = [] if item.y is None else [named[1]]
             extra = [f"p({name})" for name in self.classes] if self.marginals else []
-            self._rows.writerow(["sequence", *known, *names, "predicted", "probability", *extra])
+            self._rows.writerow([named[0], *known, *names, "predicted", "probability", *extra])
         for t, label in enumerate(answer.labels):
             known = [] if item.y is None else ["" if item.y[t] is None else item.y[t]]
             extra = [f"{p:.6f}" for p in answer.marginals[t]] if self.marginals else []
@@ -153,8 +156,9 @@ class Writer:
 
     @staticmethod
     def _kept(item: Item) -> list[list[Any]]:
-        """Return the rows that were read: numbers, missing ones empty, or columns of tokens."""
+        """Return rows as they were read: numbers, missing ones empty, and other columns; or tokens."""
         if isinstance(item.source, Frames):
-            return [["" if x != x else x for x in row] for row in item.source.numbers.tolist()]
+            numbers = [["" if x != x else x for x in row] for row in item.source.numbers.tolist()]
+            return [[*row, *(fields[t] for _, fields in item.source.aside)] for t, row in enumerate(numbers)]
         pairs = zip(item.x, item.texts, strict=True)
         return [list(token) if isinstance(token, tuple) else [text] for token, text in pairs]

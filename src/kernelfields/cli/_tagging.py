@@ -20,7 +20,7 @@ from ..models.entity_confidence import entity_confidence
 from ..report.guaranteed import CONFIDENCE
 from ._answers import Answer
 from ._errors import INTERRUPTED, end
-from ._loaded import load_labeller, require_calibrated, warning_of
+from ._loaded import load_labeller, reading_for, require_calibrated, warning_of
 from ._parse_answers import tag_parses
 from ._parse_tasks import task_of
 from ._parses import ParseTask, require_parser_options
@@ -99,8 +99,9 @@ class Tagging:
         streamed = data == STREAM
         if not streamed and out is not None and out.exists() and out.resolve() == Path(data).resolve():
             raise InputError(f"The answers would overwrite {data}: choose another name.")
-        kind = self.reading.kind("" if streamed else data)
-        items = read_items(_source(data), kind, self.reading, labelled=self.labelled or self.allowed)
+        reading = reading_for(estimator, self.reading)
+        kind = reading.kind("" if streamed else data)
+        items = read_items(_source(data), kind, reading, labelled=self.labelled or self.allowed)
         items = (item.flat() for item in items) if self.flat else items
         suit, done = Suit(estimator, say, HINT), 0
         unsure = self._unsure(estimator)

@@ -12,13 +12,12 @@ from ..errors import InputError
 from ..files.items import FileData
 from ..trials.clock import duration
 from ..trials.preparing import inner
+from ..trials.text_tables import SHOWN, TUNING, tuning_rows
 from ..trials.tuning import Tuning
 from ..trials.tuning import tune as search
 from ._status import StatusLine
 
 FOLDS = 5
-SHOWN = 8
-"""Settings in the table."""
 
 
 def tune(
@@ -60,15 +59,14 @@ def tune(
 
 
 def _show(console: Console, found: Tuning, how: str) -> None:
-    table = Table("settings", "value", "folds", "seconds", title=f"{found.criterion}, {how}")
+    table = Table(*TUNING, title=f"{found.criterion}, {how}")
     for column in table.columns[1:]:
         column.justify = "right"
-    for n, one in enumerate(found.tried[:SHOWN]):
-        cells = (one.label, f"{one.mean:.4f}", str(one.folds), f"{one.seconds:.1f}")
+    for n, cells in enumerate(tuning_rows(found.tried, found.tried[0].folds)):
         table.add_row(*(Text(cell, "" if n else "bold") for cell in cells))
     console.print(table)
     left = len(found.tried) - SHOWN
     if left > 0:
         console.print(f"{left} more were sorted out.")
-    for note in found.notes:
+    for note in (found.sentence, *found.notes):
         console.print(note)

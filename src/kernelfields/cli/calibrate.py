@@ -13,14 +13,14 @@ from rich.console import Console
 
 from ..errors import InputError
 from ..estimators import SequenceLabeller
-from ..files.reading import note_of, read_data
+from ..files.reading import note_of, read_files
 from ..report.evaluation import plain
 from ..report.guaranteed import CONFIDENCE, ERROR_AT_MOST
 from ..trials.preparing import inner
 from ._console import plain_console
 from ._errors import plain_errors
 from ._fitting import require_folder
-from ._loaded import load_labeller
+from ._loaded import load_labeller, reading_for
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -29,19 +29,23 @@ from ._options import (
     Confidence,
     Debug,
     Dense,
+    Drop,
     Encoding,
     ErrorAtMost,
     Flat,
     Format,
     Group,
+    LabelColumn,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
+    SequenceColumn,
     Spans,
     Types,
     reading_of,
+    table_of,
 )
 from ._scaling import SCALINGS, scaling_options
 from ._suited import Suit
@@ -51,7 +55,10 @@ SHARE = 0.2
 
 def calibrate(
     model: Annotated[Path, typer.Argument(help="The model file.")],
-    data: Annotated[Path, typer.Argument(help="Labelled sequences that the model was not trained on.")],
+    data: Annotated[
+        list[Path],
+        typer.Argument(help="Labelled sequences that the model was not trained on, one file or more."),
+    ],
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="The model file to write; that which was read.")
     ] = None,
@@ -72,6 +79,9 @@ def calibrate(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     parents: Parents = None,
     spans: Spans = "refuse",
     offsets: Offsets = "characters",
@@ -101,9 +111,11 @@ def calibrate(
     with plain_errors(debug):
         estimator = _labeller(model)
         texts = (spans, offsets, labels, types, group, dense)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts, table=table)
+        reading = reading_for(estimator, reading)
         require_folder(out or model)
-        sequences = read_data(data, reading)
+        sequences = read_files(data, reading)
         sequences = sequences.flat() if flat else sequences
         note = note_of(sequences, reading)
         if note is not None:

@@ -12,7 +12,20 @@ from ..errors import InputError
 from ..features import BrownClusters
 from ..files.reading import Reading, read_items
 from ._errors import plain_errors
-from ._options import MAX_SIZE, MISSING, AsJson, Columns, Debug, Encoding, Format, reading_of
+from ._options import (
+    MAX_SIZE,
+    MISSING,
+    AsJson,
+    Columns,
+    Debug,
+    Drop,
+    Encoding,
+    Format,
+    LabelColumn,
+    SequenceColumn,
+    reading_of,
+    table_of,
+)
 
 
 def clusters(
@@ -23,6 +36,9 @@ def clusters(
     data_format: Format = None,
     encoding: Encoding = "utf-8",
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -37,7 +53,8 @@ def clusters(
     """
     with plain_errors(debug):
         settings = BrownClusters(n_clusters, min_count)
-        reading = reading_of(data_format, encoding, MISSING, columns, MAX_SIZE)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, MISSING, columns, MAX_SIZE, table=table)
         found = settings.fit([sentence for path in data for sentence in _words(path, reading)])
         found.write(out)
         count = len(set(found.paths.values()))

@@ -12,11 +12,12 @@ from rich.table import Table
 
 from ..errors import InputError
 from ..files.items import FileData
-from ..files.reading import note_of, read_data
+from ..files.reading import note_of, read_files
 from ..trials.clock import BudgetClock, budget_seconds
 from ..trials.comparing import COMPARISON_BUDGET, Comparison, compared
 from ..trials.model_race import Contestant
 from ..trials.splits import TrialSequences
+from ..trials.text_tables import COMPARISON, comparison_rows
 from ._completion import several_models
 from ._console import plain_console
 from ._errors import INTERRUPTED, plain_errors
@@ -29,27 +30,32 @@ from ._options import (
     Columns,
     Debug,
     DecoderName,
+    Drop,
     Encoding,
     Format,
     Group,
+    LabelColumn,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
     Scale,
+    SequenceColumn,
     Spans,
     Types,
     Window,
     reading_of,
+    table_of,
 )
 from ._panel import PANEL, contestants_of, panel, require_options
 from ._status import StatusLine
 from ._structures import StructureName, shaped
+from ._tag_rules import broken_note
 
 
 def compare(
-    data: Annotated[Path, typer.Argument(help="Labelled sequences or trees.")],
+    data: Annotated[list[Path], typer.Argument(help="Labelled sequences or trees, one file or more.")],
     models: Annotated[
         str | None,
         typer.Option(autocompletion=several_models, help="Which, with commas; those of `auto` if not given."),
@@ -71,6 +77,9 @@ def compare(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     parents: Parents = None,
     spans: Spans = "refuse",
     offsets: Offsets = "characters",
@@ -94,11 +103,15 @@ def compare(
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         texts = (spans, offsets, labels, types, group)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
-        sequences = shaped(read_data(data, reading), structure)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts, table=table)
+        sequences = shaped(read_files(data, reading), structure)
         note = note_of(sequences, reading)
         if note is not None:
             console.print(note)
+        broken = broken_note(sequences)
+        if broken is not None:
+            console.print(broken)
         names = list(dict.fromkeys(models.split(","))) if models else panel(sequences)
         choice = Choice(
             features=features, seed=seed, structure=structure, scale=scale, window=window, decoder=decoder
@@ -148,18 +161,10 @@ def _race(
 
 
 def _table(found: Comparison) -> Table:
-    table = Table("model", "token error", "± s.e.", "above the best", "p", "seconds a fit", "note")
+    table = Table(*COMPARISON)
     table.columns[0].no_wrap = True
-    for column in table.columns[1:6]:
+    for column in table.columns[1:-1]:
         column.justify = "right"
-    for name, row in found.models.items():
-        table.add_row(
-            name,
-            f"{row.token_error:.2%}",
-            f"{row.standard_error:.2%}",
-            f"{row.above_best:.2%}",
-            f"{row.p_value:.3f}",
-            f"{row.seconds:.1f}",
-            row.note,
-        )
+    for row in comparison_rows(found.models):
+        table.add_row(*row)
     return table

@@ -10,13 +10,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..files.reading import note_of, read_data
+from ..files.reading import note_of, read_files
+from ..metrics import EntityScores
 from ..report import Evaluation, write_report
 from ..report import evaluate as judge
 from ._baseline import baseline_warning
 from ._console import plain_console
 from ._errors import plain_errors
-from ._loaded import load_labeller, require_calibrated
+from ._loaded import load_labeller, reading_for, require_calibrated
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -25,19 +26,23 @@ from ._options import (
     Confidence,
     Debug,
     Dense,
+    Drop,
     Encoding,
     ErrorAtMost,
     Flat,
     Format,
     Group,
+    LabelColumn,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
+    SequenceColumn,
     Spans,
     Types,
     reading_of,
+    table_of,
 )
 from ._parse_answers import evaluate_parses
 from ._parse_tasks import task_of
@@ -49,7 +54,9 @@ SHOWN = 5
 
 def evaluate(
     model: Annotated[Path, typer.Argument(help="The model file.")],
-    data: Annotated[Path, typer.Argument(help="Labelled sequences or trees.")],
+    data: Annotated[
+        list[Path], typer.Argument(help="Labelled sequences or trees, one file or more, or a folder of them.")
+    ],
     report: Annotated[Path | None, typer.Option(help="Also write a page of HTML.")] = None,
     threshold: Annotated[
         float, typer.Option(help="Of the abstaining figures: leave less probable labels open.", min=0, max=1)
@@ -60,6 +67,9 @@ def evaluate(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     parents: Parents = None,
     spans: Spans = "refuse",
     offsets: Offsets = "characters",
@@ -69,6 +79,9 @@ def evaluate(
     group: Group = None,
     dense: Dense = None,
     max_size: MaxSize = MAX_SIZE,
+    by_label: Annotated[
+        bool, typer.Option("--by-label", help="Of entities, also show B-, I- and O one by one.")
+    ] = False,
     as_json: AsJson = False,
     debug: Debug = False,
 ) -> None:
@@ -82,19 +95,22 @@ def evaluate(
     For example:
         kf evaluate ner.kf esp.testb
         kf evaluate ner.kf esp.testb --report ner.html --json
+        kf evaluate proteins.kf test/*.pssm --labels test.fa
     """
     console = plain_console(stderr=as_json)
     with plain_errors(debug):
         estimator = load_labeller(model)
         texts = (spans, offsets, labels, types, group, dense)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts, table=table)
+        reading = reading_for(estimator, reading)
         task = task_of(estimator)
         if task is not None:
             unfit = {"error-at-most": error_at_most, "confidence": confidence}
             require_parser_options(task, {"parents": parents, "flat": flat, **unfit})
             evaluate_parses(console, task, estimator, data, reading, threshold, report, as_json)
             return
-        sequences = read_data(data, reading)
+        sequences = read_files(data, reading)
         sequences = sequences.flat() if flat else sequences
         note = note_of(sequences, reading)
         if note is not None:
@@ -114,13 +130,16 @@ def evaluate(
         )
         if found.warning is not None:
             console.print(found.warning, style="yellow")
-        warning = baseline_warning(sequences.labels, found.token_error, "Here,")
+        warning = baseline_warning(sequences, found.token_error, "Here,")
         if warning is not None:
             console.print(warning, style="yellow")
         console.print(_scores(found))
         if found.guaranteed is not None:
             console.print(found.guaranteed.sentence)
-        console.print(_by_label(found))
+        if found.entities is not None:
+            console.print(_by_type(found.entities))
+        if found.entities is None or by_label:
+            console.print(_by_label(found))
         _examples(console, found)
         if report is not None:
             write_report(found, report)
@@ -148,6 +167,16 @@ def _scores(found: Evaluation) -> Table:
         f"answered at probability {found.threshold:g} or more",
         f"{curve.answered[n]:.1%}, error {curve.error[n]:.2%}",
     )
+    return table
+
+
+def _by_type(scores: EntityScores) -> Table:
+    table = Table("entities", "precision", "recall", "F1", "count", title="entities")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for kind, one in scores.by_type.items():
+        shares = (f"{value:.2%}" for value in (one.precision, one.recall, one.f1))
+        table.add_row(kind or "entity", *shares, str(one.n_true))
     return table
 
 

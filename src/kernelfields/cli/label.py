@@ -21,7 +21,21 @@ from ..labelling.tags import Tags
 from ._console import plain_console
 from ._errors import plain_errors
 from ._label_data import default_labels, journal_of, read_material
-from ._options import MAX_SIZE, MISSING, Columns, Debug, Encoding, Format, MaxSize, Missing, reading_of
+from ._options import (
+    MAX_SIZE,
+    MISSING,
+    Columns,
+    Debug,
+    Drop,
+    Encoding,
+    Format,
+    LabelColumn,
+    MaxSize,
+    Missing,
+    SequenceColumn,
+    reading_of,
+    table_of,
+)
 
 PORT = 8765
 
@@ -75,6 +89,9 @@ def label(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     max_size: MaxSize = MAX_SIZE,
     debug: Debug = False,
 ) -> None:
@@ -93,7 +110,8 @@ def label(
         kf label news.txt --export news.jsonl
     """
     with plain_errors(debug):
-        reading = reading_of(data_format, encoding, missing, columns, max_size)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, table=table)
         spans = None if each is None else not each
         if auto and export is None:
             raise InputError("--auto is for --export.")

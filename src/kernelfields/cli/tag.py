@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
+from ..files.folders import files_of
 from ._errors import plain_errors
 from ._options import (
     MAX_SIZE,
@@ -16,15 +17,19 @@ from ._options import (
     Confidence,
     Debug,
     Dense,
+    Drop,
     Encoding,
     ErrorAtMost,
     Flat,
     Format,
     Group,
+    LabelColumn,
     MaxSize,
     Missing,
     Parents,
+    SequenceColumn,
     reading_of,
+    table_of,
 )
 from ._tag_files import tag_files
 from ._tagging import STREAM, Promise, Tagging
@@ -68,6 +73,9 @@ def tag(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     parents: Parents = None,
     flat: Flat = False,
     group: Group = None,
@@ -97,14 +105,16 @@ def tag(
     """
     with plain_errors(debug):
         limits = (columns, max_size, parents)
-        reading = reading_of(data_format, encoding, missing, *limits, group=group, dense=dense)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, *limits, group=group, dense=dense, table=table)
         promise = Promise(error_at_most, confidence)
         if as_json and to not in (None, "jsonl"):
             raise InputError(f"--json writes JSON lines, but --to says {to}.")
         to = "jsonl" if as_json else to
         options = (abstain, kbest, marginals, allowed, labelled, flat, promise, background)
         asked = Tagging(model, reading, to, *options)
-        one_folder = data is not None and len(data) == 1 and Path(data[0]).is_dir()  # of brat
+        data = [str(file) for file in files_of(map(Path, data or []), reading)]
+        one_folder = len(data) == 1 and Path(data[0]).is_dir()  # of brat
         if data and not one_folder and (len(data) > 1 or (out is not None and out.is_dir())):
             tag_files(asked, data, out, jobs, dask)
             return

@@ -28,19 +28,23 @@ from ._options import (
     Debug,
     DecoderName,
     Dense,
+    Drop,
     Encoding,
     Format,
     Group,
+    LabelColumn,
     Labels,
     MaxSize,
     Missing,
     Offsets,
     Parents,
     Scale,
+    SequenceColumn,
     Spans,
     Types,
     Window,
     reading_of,
+    table_of,
 )
 from ._panel import PANEL
 from ._parse_tasks import TASKS
@@ -92,7 +96,8 @@ def train(
         str | None,
         typer.Option(
             autocompletion=known_constraints,
-            help="iob2, iobes, bilou, bmes, or none; of entities, the first that all labels obey.",
+            help="iob2, iobes, bilou, bmes, or none; repair for iob2 with stray I- made B-; of entities, the "
+            "first that all labels obey.",
         ),
     ] = None,
     scale: Scale = None,
@@ -146,6 +151,9 @@ def train(
     encoding: Encoding = "utf-8",
     missing: Missing = MISSING,
     columns: Columns = None,
+    sequence_column: SequenceColumn = None,
+    label_column: LabelColumn = None,
+    drop: Drop = None,
     parents: Parents = None,
     spans: Spans = "refuse",
     offsets: Offsets = "characters",
@@ -184,7 +192,8 @@ def train(
         choice = Choice(*settings, paths, min_count, *signals)
         require_folder(out)
         texts = (spans, offsets, labels, types, group, dense)
-        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts)
+        table = table_of(sequence_column, label_column, drop)
+        reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts, table=table)
         if dask is not None and model == "auto":
             raise InputError("--dask shares out the fits of one model, not of auto: name it.")
         keep = Keeping(checkpoint, checkpoint_seconds, resume)
@@ -205,9 +214,8 @@ def train(
                 with shared_by(dask):
                     summary = train_stream(console, data, out, choice, memory_limit, reading, keep)
             else:
-                task = LabelTask(
-                    console, model, choice, *split_data(data, dev, holdout, seed, reading, structure)
-                )
+                parts = split_data(data, dev, holdout, seed, reading, structure)
+                task = LabelTask(console, model, choice, *parts).with_checked_tags()
                 limit = budget_seconds(budget or BUDGET)
                 by_evidence = tune_by == "evidence"
                 trials = ModelTrials(

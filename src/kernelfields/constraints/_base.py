@@ -40,12 +40,47 @@ class Forbidden(NamedTuple):
         return not broken
 
 
+class BrokenRule(NamedTuple):
+    """A place where labels break a rule."""
+
+    sequence: int
+    position: int
+    label: Hashable
+    before: Hashable | None
+    """The label before it, if the two may not follow each other."""
+    last: bool = False
+    """Whether it may not come last; else, without a label before it, it may not come first."""
+
+    def __str__(self) -> str:
+        if self.before is not None:
+            return f"{self.label} after {self.before}"
+        return f"{self.label} at the {'end' if self.last else 'beginning'} of a sequence"
+
+
 class Rule(ABC):
     """A rule about label sequences that looks at neighbouring pairs and at the two ends."""
 
     @abstractmethod
     def forbidden(self, names: Sequence[Hashable]) -> Forbidden:
         """Return what is forbidden, as masks over labels with these names."""
+
+    def broken_by(self, labellings: Sequence[Sequence[Hashable]]) -> list[BrokenRule]:
+        """Return where labellings break the rule, in their order; unobserved labels, None, break none."""
+        names = [name for name in dict.fromkeys(chain.from_iterable(labellings)) if name is not None]
+        masks, number = self.forbidden(names), {name: k for k, name in enumerate(names)}
+        found = []
+        for s, labels in enumerate(labellings):
+            for t, label in enumerate(labels):
+                if label is None:
+                    continue
+                before = labels[t - 1] if t else None
+                if t == 0 and masks.starts[number[label]]:
+                    found.append(BrokenRule(s, t, label, None))
+                elif before is not None and masks.pairs[number[before], number[label]]:
+                    found.append(BrokenRule(s, t, label, before))
+                if t == len(labels) - 1 and masks.ends[number[label]]:
+                    found.append(BrokenRule(s, t, label, None, last=True))
+        return found
 
     def obeyed_by(self, labellings: Sequence[Sequence[Hashable]]) -> bool:
         """Return whether the rule knows all these labels, and no labelling breaks it."""

@@ -44,6 +44,22 @@ class GraphInput(NamedTuple):
     """Pairs of positions, counted within the graph."""
 
 
+class Place(NamedTuple):
+    """Where an item was read."""
+
+    file: str
+    number: int
+    """Of the item, counted from 0."""
+    line: int | None
+    """Of its first position, if every position has a line."""
+
+    def at(self, position: int) -> str:
+        """Return where a position is, in words."""
+        if self.line is not None:
+            return f"{self.file}, line {self.line + position}"
+        return f"{self.file}, sequence {self.number}, position {position}"
+
+
 @dataclass(frozen=True)
 class Item:
     """One sequence, one tree, or one graph."""
@@ -63,6 +79,9 @@ class Item:
 
     group: Any = None
     """What it belongs to, a person say: items of one group stay on one side of a split; None if not told."""
+
+    place: Place | None = None
+    """Where it was read, if that is known."""
 
     @property
     def input(self) -> Any:

@@ -39,12 +39,15 @@ def kind_of_name(name: str) -> str | None:
     return OF_ENDINGS.get(ending, ending if ending in FORMATS else None)
 
 
-def kind_of_file(path: Path | str) -> str:
-    """Return the format of a file; columns of text if nothing else is known."""
+def kind_of_file(path: Path | str, sequence: str = "sequence") -> str:
+    """Return the format of a file; columns of text if nothing else is known.
+
+    A table has a column that names the ``sequence``.
+    """
     if str(path) and Path(path).is_dir():
         return "brat"
     if ending_of(str(path)) == "tsv":
-        return "csv" if _has_header(path) else "conll"
+        return "csv" if _has_header(path, sequence) else "conll"
     if Path(path).suffix == ".txt" and Path(path).with_suffix(".ann").is_file():
         return "brat"
     kind = kind_of_name(str(path)) or "conll"
@@ -58,10 +61,10 @@ def require_kind(kind: str) -> str:
     return kind
 
 
-def _has_header(path: Path | str) -> bool:
+def _has_header(path: Path | str, sequence: str) -> bool:
     """Return whether a file with tabs has a header: a first line that names the column of sequences."""
     first = next(read_lines(path, "latin-1"), None)
-    return first is not None and "sequence" in first.text.split("\t")
+    return first is not None and sequence in first.text.split("\t")
 
 
 def _kind_of_json(path: Path | str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..io.npz import LIMIT
+from ..io.table_columns import USUAL, TableColumns
 from .kinds import kind_of_file, require_kind
 
 
@@ -36,7 +37,18 @@ class Reading:
     """Name of the column, key or comment that says what a sequence belongs to."""
     dense: str | None = None
     """A file with numbers of tokens, or the ending of the one beside each file of tokens."""
+    table: TableColumns = USUAL
+    """Names of columns that a user gave: tables must have them."""
+    usual: TableColumns = USUAL
+    """Names of columns where a user gave none, as a model remembers them: tables may have them."""
+
+    @property
+    def named(self) -> TableColumns:
+        """Names of columns, whoever gave them."""
+        return self.table.otherwise(self.usual)
 
     def kind(self, path: Path | str) -> str:
         """Tell the format by the end of a name and, of JSON, by the first line; else columns of text."""
-        return kind_of_file(path) if self.format is None else require_kind(self.format)
+        if self.format is not None:
+            return require_kind(self.format)
+        return kind_of_file(path, self.named.sequence or "sequence")

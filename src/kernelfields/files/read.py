@@ -10,6 +10,7 @@ from typing import Any
 from ..checks import require_whole
 from ..errors import InputError
 from ..io.conllu import COLUMNS
+from ..io.table_columns import TableColumns
 from .items import Item
 from .kinds import DOCUMENTS
 from .options import Reading
@@ -31,6 +32,9 @@ def read(
     offsets: str = "characters",
     labels: Named | None = None,
     types: Sequence[str] | None = None,
+    sequence_column: str | None = None,
+    label_column: str | None = None,
+    drop: Sequence[str] = (),
 ) -> tuple[list[Any], list[list[Any]] | None]:
     """Return the sequences, trees or graphs of a file, and their labels.
 
@@ -60,6 +64,10 @@ def read(
         Labels of a FASTA file or of profiles: FASTA with a letter per position, or GFF3.
     types : list of str, optional
         Types of features of the GFF3 file that are labels.
+    sequence_column, label_column : str, optional
+        Names of these columns of a table; "sequence" and "label", of Parquet files "labels".
+    drop : list of str
+        Names of columns of a table that are no features.
 
     Returns
     -------
@@ -90,6 +98,7 @@ def read(
         offsets=offsets,
         labels=beside,
         types=None if types is None else tuple(types),
+        table=TableColumns(sequence_column, label_column, tuple([drop] if isinstance(drop, str) else drop)),
     )
     items = [item for one in paths for item in _items(one, reading, labelled)]
     if all(item.y is None for item in items):

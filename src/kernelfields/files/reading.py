@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from ..errors import InputError, quoted
-from ..io.conll import read_conll
+from ..io.conll import Sentence, read_conll
 from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
 from ..io.npz import read_npz
-from ..io.parquet import read_parquet
+from ..io.parquet import LABELS, read_parquet
 from .columns import from_sentence, words_of
 from .dense import with_arrays
 from .documents import notes_of, read_tagged
+from .folders import files_of
 from .grouping import KINDS, grouped
-from .items import LINKS, FileData, Item, NamedColumns
+from .items import LINKS, FileData, Item, NamedColumns, Place
 from .kinds import DOCUMENTS, PROFILES, ending_of
 from .options import Reading as Reading
 from .positions import read_letters, read_profiles
 
 Source = Path | IO[bytes]
+TABLES = ("csv", "parquet")
+"""Formats whose columns have names."""
 CONLLU = 10
 """Columns of CoNLL-U."""
 MOST_NUMBERS = 20
@@ -54,12 +58,27 @@ def _read_items(source: Source, kind: str, reading: Reading, labelled: bool) -> 
     if kind == "jsonl":
         return (_from_record(one) for one in read_jsonl(source))
     if kind == "csv":
-        return (_from_frames(one) for one in read_csv(source, group=reading.group))
+        return map(_from_frames, _read_table(source, reading))
     if not isinstance(source, Path):
         raise InputError(f"Files of {kind} cannot be read from a stream.")
     if kind == "parquet":
-        return (_from_record(one) for one in read_parquet(source))
+        label, drop = reading.named.label or LABELS, reading.named.drop
+        return map(
+            _from_record, read_parquet(source, label=label, drop=drop, required=reading.table.required)
+        )
     return _from_arrays(source, reading.limit)
+
+
+def _read_table(source: Source, reading: Reading) -> Iterator[Frames]:
+    named = reading.named
+    return read_csv(
+        source,
+        sequence=named.sequence or "sequence",
+        label=named.label or "label",
+        group=reading.group,
+        drop=named.drop,
+        required=reading.table.required,
+    )
 
 
 def _require_place(kind: str, reading: Reading) -> None:
@@ -73,6 +92,9 @@ def _require_place(kind: str, reading: Reading) -> None:
         "spans": (reading.spans == "refuse", DOCUMENTS, "texts with marked spans"),
         "group": (reading.group is None, KINDS, ", ".join(KINDS)),
         "offsets": (reading.offsets == "characters", ("doccano",), "doccano"),
+        "sequence-column": (reading.table.sequence is None, ("csv",), "tables"),
+        "label-column": (reading.table.label is None, TABLES, "tables"),
+        "drop": (not reading.table.drop, TABLES, "tables"),
     }
     for option, (silent, kinds, what) in uses.items():
         if not silent and kind not in kinds:
@@ -83,7 +105,10 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
     """Read all sequences of a file; each must have labels, though some may be missing."""
     reading = reading or Reading()
     kind = reading.kind(path)
-    every = list(read_items(path, kind, reading, labelled=True))
+    every = [
+        replace(item, place=Place(str(path), n, _line(item)))
+        for n, item in enumerate(read_items(path, kind, reading, labelled=True))
+    ]
     items = [item for item in every if item.y is not None] if kind in DOCUMENTS else every
     if ending_of(path.name) == "conllu" and reading.columns is None and _is_complete(items):
         raise InputError(f"{path}: say which of the ten columns are words and labels, as in --columns 2,4.")
@@ -93,6 +118,7 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
     if bare is not None:
         how = "; null for a position says that its label was not observed" if kind == "jsonl" else ""
         how = "; --labels names a file with them" if kind in ("fasta", *PROFILES) else how
+        how = f"; --label-column names the column of labels{_columns(items[bare])}" if kind in TABLES else how
         raise InputError(f"{path}: sequence {bare} has no labels{how}.")
     data = FileData(items, kind, notes_of(every) if kind in DOCUMENTS else ())
     structure = data.structure  # which looks at all items
@@ -103,8 +129,21 @@ def read_data(path: Path, reading: Reading | None = None) -> FileData:
     return data
 
 
+def _line(item: Item) -> int | None:
+    """Return the line of the first position of a sentence whose lines are all tokens."""
+    whole = isinstance(item.source, Sentence) and item.source.every is None
+    return item.source.line if whole else None
+
+
+def _columns(item: Item) -> str:
+    """Return the columns of a table among which labels may be."""
+    names = getattr(item.source, "columns", ())
+    return f", one of {quoted(', '.join(names))[1:-1]}" if names else ""
+
+
 def read_files(paths: Sequence[Path], reading: Reading) -> FileData:
-    """Read all sequences of some files, which must be alike."""
+    """Read all sequences of some files, and of those in folders, which must be alike."""
+    paths = files_of(paths, reading)
     first, *others = (read_data(path, reading) for path in paths)
     for path, other in zip(paths[1:], others, strict=True):
         require_alike(first, paths[0], other, path)

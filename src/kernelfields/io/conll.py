@@ -37,6 +37,8 @@ class Sentence(NamedTuple):
     """Whether tabs separated the columns, instead of spaces."""
     every: list[list[str]] | None = None
     """Of CoNLL-U, the columns of all lines, those that are no words too; None if all are words."""
+    line: int | None = None
+    """The line of the first token, counted from 1, if it was read from a file."""
 
 
 def read_conll(
@@ -86,20 +88,21 @@ def read_conll(
     rows: list[list[str]] = []
     before: list[str] = []
     document: str | None = None
+    first = 0
     for line in lines:
         mark = _is_mark(line.text, document_mark)
         if mark or not line.text.strip(" \t"):
             if rows:
-                yield _sentence(rows, before, document, form)
+                yield _sentence(rows, before, document, form, first)
                 rows, before, document = [], [], None
             document = line.text if mark else document
         elif not rows and _is_comment(line.text, comments, form):
             before.append(line.text)
         else:
-            form = form or _Form.of(line)
+            form, first = form or _Form.of(line), first if rows else line.number
             rows.append(form.row(line))
     if rows:
-        yield _sentence(rows, before, document, form)
+        yield _sentence(rows, before, document, form, first)
 
 
 def write_conll(
@@ -207,10 +210,10 @@ def _is_comment(text: str, comments: bool | None, form: _Form | None) -> bool:
 
 
 def _sentence(
-    rows: list[list[str]], comments: list[str], document: str | None, form: _Form | None
+    rows: list[list[str]], comments: list[str], document: str | None, form: _Form | None, line: int
 ) -> Sentence:
     columns = [list(column) for column in zip(*rows, strict=True)]
-    return Sentence(columns, tuple(comments), document, form is not None and form.tabs)
+    return Sentence(columns, tuple(comments), document, form is not None and form.tabs, line=line)
 
 
 def _lines(

@@ -11,7 +11,7 @@ An empty field is a missing number or an unobserved label.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,10 @@ class Frames(NamedTuple):
     """Names of the D columns."""
     group: str | None = None
     """What the sequence belongs to, if a column says it."""
+    aside: tuple[tuple[str, list[str]], ...] = ()
+    """Names and fields of columns that are no features: the group, and those that were dropped."""
+    headings: tuple[str, str] = ("sequence", "label")
+    """Names of the columns of sequences and labels."""
 
 
 DELIMITERS = (",", "\t", ";")
@@ -42,7 +46,13 @@ MISSING = ("", "nan", "NaN")
 
 
 def read_csv(
-    source: Source, *, sequence: str = "sequence", label: str = "label", group: str | None = None
+    source: Source,
+    *,
+    sequence: str = "sequence",
+    label: str = "label",
+    group: str | None = None,
+    drop: Collection[str] = (),
+    required: Collection[str] | None = None,
 ) -> Iterator[Frames]:
     r"""Read sequences one by one; the rows of a sequence must be consecutive.
 
@@ -57,6 +67,10 @@ def read_csv(
         Names of these columns; the column of labels is optional.
     group : str, optional
         Name of a column of texts that say what a sequence belongs to, a person say; the same in all its rows.
+    drop : collection of str
+        Names of columns that are no features, numbers or not.
+    required : collection of str, optional
+        Names that a table must have; those of ``drop`` if not given.
 
     Examples
     --------
@@ -72,10 +86,13 @@ def read_csv(
     delimiter, header = _header(first, sequence)
     if len(set(header)) < len(header):
         raise first.error("two columns have the same name.")
-    if group is not None and group not in header:
-        raise first.error(f"there is no column {group!r} that names the group of a sequence.")
-    places = (header.index(name) if name in header else None for name in (label, group))
-    table = _Table(header, header.index(sequence), *places)
+    required = {*(drop if required is None else required), *([] if group is None else [group])}
+    absent = sorted(name for name in required if name not in header)
+    if absent:
+        raise first.error(f"there is no column {absent[0]!r}; there are {_listed(header)}.")
+    at_label, at_group = (header.index(name) if name in header else None for name in (label, group))
+    dropped = tuple(c for c, name in enumerate(header) if name in drop)
+    table = _Table(header, header.index(sequence), at_label, at_group, dropped)
     seen: set[str] = set()
     present: list[list[str]] = []
     for line in lines:
@@ -107,8 +124,15 @@ def _header(line: TextLine, sequence: str) -> tuple[str, list[str]]:
         header = _fields(line, delimiter)
         if sequence in header:
             return delimiter, header
-    there = quoted(", ".join(_fields(line, DELIMITERS[0])))
-    raise line.error(f"there is no column {sequence!r} that names the sequence; there are {there}.")
+    header = max((_fields(line, delimiter) for delimiter in DELIMITERS), key=len)
+    raise line.error(
+        f"there is no column {sequence!r} that names the sequence; there are {_listed(header)}: "
+        "--sequence-column chooses one."
+    )
+
+
+def _listed(header: list[str]) -> str:
+    return quoted(", ".join(header))[1:-1]
 
 
 def _fields(line: TextLine, delimiter: str) -> list[str]:
@@ -126,16 +150,26 @@ class _Table(NamedTuple):
     sequence: int
     label: int | None
     group: int | None
+    dropped: tuple[int, ...]
 
     def others(self) -> list[int]:
-        return [c for c in range(len(self.header)) if c not in (self.sequence, self.label, self.group)]
+        taken = (self.sequence, self.label, self.group, *self.dropped)
+        return [c for c in range(len(self.header)) if c not in taken]
+
+    def aside(self) -> list[int]:
+        """Return the columns that are kept as they are."""
+        named = (self.sequence, self.label)
+        return [c for c in range(len(self.header)) if c not in (*self.others(), *named)]
 
     def require_numbers(self, row: list[str], file: str, number: int) -> None:
         for c in self.others():
             try:
                 float(row[c] or "nan")
             except ValueError:
-                reason = f"{quoted(row[c])} in column {quoted(self.header[c])} is not a number."
+                reason = (
+                    f"{quoted(row[c])} in column {quoted(self.header[c])} is not a number; --label-column "
+                    "names the column of labels, and --drop those that are no features."
+                )
                 raise error_at(file, number, reason) from None
 
     def frames(self, rows: list[list[str]]) -> Frames:
@@ -144,4 +178,8 @@ class _Table(NamedTuple):
         given = None if self.label is None else [row[self.label] for row in rows]
         labels = None if given is None else [None if name in MISSING else name for name in given]
         group = None if self.group is None else rows[0][self.group]
-        return Frames(rows[0][self.sequence], numbers, labels, tuple(self.header[c] for c in others), group)
+        names = tuple(self.header[c] for c in others)
+        aside = tuple((self.header[c], [row[c] for row in rows]) for c in self.aside())
+        label = "label" if self.label is None else self.header[self.label]
+        headings = (self.header[self.sequence], label)
+        return Frames(rows[0][self.sequence], numbers, labels, names, group, aside, headings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,15 +19,21 @@ from .lines import LONGEST_TEXT, require_short
 ENDINGS = (".parquet", ".pq", ".arrow", ".feather")
 """Of names of files in these formats."""
 LABELS = "labels"
-"""The column of labels; all other lists are columns of tokens."""
+"""The usual name of the column of labels; all other lists are columns of tokens."""
 TEXTS = ("string", "large_string", "string_view")
 """Names of types in Arrow."""
 
 
-def read_parquet(path: str | os.PathLike[str]) -> Iterator[Record]:
+def read_parquet(
+    path: str | os.PathLike[str],
+    *,
+    label: str = LABELS,
+    drop: Collection[str] = (),
+    required: Collection[str] | None = None,
+) -> Iterator[Record]:
     """Read sentences one by one from a Parquet or Arrow (Feather) file, with the package pyarrow.
 
-    A row is a sentence: the column ``labels``, if there is one, is a list of strings, and so are one or more
+    A row is a sentence: the column of labels, if there is one, is a list of strings, and so are one or more
     columns of tokens, in their order. Columns that are no lists are left out. Malformed input raises an
     `InputError` that names file, row, counted from 0, and reason.
 
@@ -35,10 +41,21 @@ def read_parquet(path: str | os.PathLike[str]) -> Iterator[Record]:
     ----------
     path : path
         The first bytes of the file tell its format.
+    label : str
+        Name of the column of labels.
+    drop : collection of str
+        Names of lists that are left out.
+    required : collection of str, optional
+        Names that a file must have; those of ``drop`` if not given.
     """
-    path = Path(path)
+    path, chosen = Path(path), _Chosen(label, tuple(drop))
     with open_table(path) as table:
-        for tokens, labels in _sentences(path, table, _names(path, table.schema)):
+        there = table.schema.names
+        absent = next((one for one in (drop if required is None else required) if one not in there), None)
+        if absent is not None:
+            raise InputError(f"{path} has no column {absent!r}; its columns are {', '.join(there)}.")
+        names = _names(path, table.schema, chosen)
+        for tokens, labels in _sentences(path, table, names, label):
             one = tokens[0] if len(tokens) == 1 else [list(token) for token in zip(*tokens, strict=True)]
             yield Record(one, None if labels is None else [*labels])
 
@@ -50,25 +67,34 @@ class ParquetSentences:
     Parameters
     ----------
     paths : tuple of paths
-        Files with the same columns, ``labels`` among them.
+        Files with the same columns, that of labels among them.
+    label : str
+        Name of the column of labels.
+    drop : tuple of str
+        Names of lists that are left out.
     """
 
     paths: tuple[Path, ...]
+    label: str = LABELS
+    drop: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[tuple[list[tuple[str, ...]], list[str]]]:
         """Read one file after the other, some rows at a time."""
         first: list[str] = []
         for path in self.paths:
             with open_table(path) as table:
-                names = _names(path, table.schema)
-                _require_labelled(path, names, table.schema)
+                names = _names(path, table.schema, _Chosen(self.label, self.drop))
+                if self.label not in names:
+                    raise InputError(
+                        f"{path} has no column {self.label}; its columns are {', '.join(table.schema.names)}."
+                    )
                 first = first or names
                 if names != first:
                     raise InputError(
                         f"{path} has the lists {', '.join(names)}, "
                         f"but {self.paths[0]} has {', '.join(first)}."
                     )
-                for tokens, labels in _sentences(path, table, names):
+                for tokens, labels in _sentences(path, table, names, self.label):
                     yield list(zip(*tokens, strict=True)), labels or []
 
 
@@ -81,26 +107,34 @@ class _TextLists(NamedTuple):
     lengths: Array
 
 
-def _names(path: Path, schema: Any) -> list[str]:
+class _Chosen(NamedTuple):
+    """Which columns mean something."""
+
+    label: str
+    drop: tuple[str, ...]
+
+
+def _names(path: Path, schema: Any, chosen: _Chosen) -> list[str]:
     """Return the names of columns of lists: tokens in their order, and labels at the end."""
-    names = [field.name for field in schema if _is_list(path, field)]
+    kept = [field for field in schema if field.name not in chosen.drop]
+    names = [field.name for field in kept if _is_list(path, field, chosen.label)]
     double = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if double is not None:
         raise InputError(f"{path} has two columns {double}.")
-    tokens = [name for name in names if name != LABELS]
+    tokens = [name for name in names if name != chosen.label]
     if not tokens:
         raise InputError(f"{path} has no column of tokens, which are lists of strings.")
-    return tokens + [LABELS] * (LABELS in names)
+    return tokens + [chosen.label] * (chosen.label in names)
 
 
-def _is_list(path: Path, field: Any) -> bool:
+def _is_list(path: Path, field: Any, label: str) -> bool:
     """Return whether a column has lists of strings; refuse lists of anything else."""
     types = pyarrow_for(path).types
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
     views = (types.is_list_view, types.is_large_list_view)
     if not any(is_kind(field.type) for is_kind in lists + views):
-        if field.name == LABELS:
-            raise InputError(f"{path}: the column {LABELS} is of {field.type}, not of lists of strings.")
+        if field.name == label:
+            raise InputError(f"{path}: the column {label} is of {field.type}, not of lists of strings.")
         return False
     value = field.type.value_type
     if str(value.value_type if types.is_dictionary(value) else value) not in TEXTS:
@@ -108,16 +142,11 @@ def _is_list(path: Path, field: Any) -> bool:
     return True
 
 
-def _require_labelled(path: Path, names: list[str], schema: Any) -> None:
-    if LABELS not in names:
-        raise InputError(f"{path} has no column {LABELS}; its columns are {', '.join(schema.names)}.")
-
-
 def _sentences(
-    path: Path, table: StoredTable, names: list[str]
+    path: Path, table: StoredTable, names: list[str], label: str
 ) -> Iterator[tuple[list[list[str]], list[str] | None]]:
     """Yield the columns of tokens of every sentence, and its labels if there are any."""
-    row, labelled = 0, LABELS in names
+    row, labelled = 0, label in names
     for batch in table.rows(names):
         columns = [_lists(path, name, batch.column(name), row) for name in names]
         _require_equal(path, columns, row)

@@ -20,6 +20,7 @@ from .encoder import FileEncoder, encode_labels
 from .fields import Sizes
 from .objects import Registry
 from .savable import Savable
+from .table_columns import decoded_columns, encoded_columns, remember_columns
 from .upgrades import FORMAT, UPGRADES
 
 SMALL = 2**24
@@ -47,6 +48,7 @@ def save(model: Savable, path: str | os.PathLike[str]) -> None:
     registry = _registry()
     encoder = FileEncoder(registry, _encode_model)
     header = {"format": FORMAT, "versions": registry.versions(), "model": _encode_model(encoder, model, "")}
+    header |= encoded_columns(model)
     write_container(path, encoder.arrays, header)
 
 
@@ -74,7 +76,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     with _reading(path):
         container = Container(path)
         decoder = FileDecoder(container, _registry(), _decode_model)
-        model = _decode_model(decoder, header_of(container)["model"])
+        header = header_of(container)
+        model = _decode_model(decoder, header["model"])
+        remember_columns(model, decoded_columns(header))
         if "classes_" not in vars(model):
             raise ModelFormatError("The file holds the settings of a model, but nothing learnt.")
         return model

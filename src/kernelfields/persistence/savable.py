@@ -30,7 +30,7 @@ class Savable(ABC):
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
-        own = {"classes_", "_waiting", "_previous"}
+        own = {"classes_", "_waiting", "_previous", "_table_columns"}
         cls._fit_sets = frozenset({*own, *getattr(cls, "_learnt", ()), *cls._transient, *cls._mirrored})
 
     @abstractmethod

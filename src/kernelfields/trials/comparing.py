@@ -12,12 +12,13 @@ from .model_race import ComparedModel, Contestant, ModelRace
 from .notes import notes_of
 from .racing import affordable, halved
 from .splits import Split, TrialSequences
+from .text_tables import COMPARISON, comparison_rows, text_table
 
 COMPARISON_BUDGET = "10m"
 
 
 class Comparison(NamedTuple):
-    """Models beside each other, best first."""
+    """Models beside each other, best first; those that took part in fewer folds come last."""
 
     models: dict[str, ComparedModel]
     refused: dict[str, str]
@@ -25,6 +26,11 @@ class Comparison(NamedTuple):
     notes: list[str]
     interrupted: bool
     """By Ctrl-C."""
+
+    def __repr__(self) -> str:
+        left_out = [f"{name} was left out: {reason}" for name, reason in self.refused.items()]
+        table = text_table(COMPARISON, comparison_rows(self.models))
+        return "\n".join([table, *left_out, *self.notes])
 
 
 def compare(
@@ -103,7 +109,9 @@ def compared(
         raise InputError(f"None of these models takes these data. {reasons}".strip())
     rows = {name: row for name, row in field.rows(result).items() if name in names}
     notes = [*field.cut_short(result, clock), *notes_of(result.fits)]
-    order = sorted(rows, key=lambda name: rows[name].token_error)
+    order = sorted(rows, key=lambda name: (-rows[name].folds, rows[name].token_error))
+    if rows[order[-1]].folds < rows[order[0]].folds:
+        notes.append("Errors in brackets are of fewer folds; those above the best are of the same folds.")
     return Comparison({n: rows[n] for n in order}, field.refused_names(), notes, result.interrupted)
 
 

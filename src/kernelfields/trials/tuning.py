@@ -12,12 +12,14 @@ from ..approximation import Nystroem
 from ..checks import require_flag, require_whole
 from ..fitting.copies import silent_copy
 from .bounded import End, fit_within
+from .chosen import chosen_words, edge_notes
 from .clock import BudgetClock, budget_seconds, duration
 from .grid import PENALTY, combinations, label_of, usual_grid
 from .notes import notes_of
 from .preparing import inner, prefix_of, prepared
 from .racing import Race, RaceAttempt, RaceProgress, RaceResult, halved
 from .splits import Split, TrialSequences
+from .text_tables import TUNING, text_table, tuning_rows
 
 BUDGET = "2m"
 RANK, LARGE = 300, 4
@@ -36,6 +38,8 @@ class TriedSettings(NamedTuple):
     """In how many of them they took part; 0 if a scouting round sorted them out."""
     seconds: float
     """Of all their fits."""
+    chosen_mean: float = float("nan")
+    """What the chosen settings have on the same folds: means over other folds cannot be compared."""
 
     @property
     def label(self) -> str:
@@ -57,6 +61,19 @@ class Tuning(NamedTuple):
     """What there is to say of fits that warned, or of a search that was cut short."""
     interrupted: bool
     """By Ctrl-C."""
+
+    @property
+    def sentence(self) -> str:
+        """The choice in words."""
+        best = self.tried[0]
+        by = (
+            f"{best.folds} folds" if best.folds > 1 else "held-out data" if best.folds else "a scouting round"
+        )
+        return f"Chosen: {chosen_words(self.settings)}: {best.mean:.4f} {self.criterion}, by {by}."
+
+    def __repr__(self) -> str:
+        most = self.tried[0].folds
+        return "\n".join([text_table(TUNING, tuning_rows(self.tried, most)), self.sentence, *self.notes])
 
 
 def tune(
@@ -142,6 +159,7 @@ def tune(
     if refit:
         chosen.fit(data.X[: data.n_training], data.y[: data.n_training])
     notes = [*_cut_short(result, clock, len(search.choices), len(splits), scouting), *notes_of(result.fits)]
+    notes += edge_notes(best, grid) if result.complete else []  # else not all were tried
     return Tuning(chosen, best, tried, criterion_of(model), notes, result.interrupted)
 
 
@@ -187,7 +205,7 @@ class _SettingsSearch:
             rounds = min(len(result.rounds_of(n)), max(result.complete, 1))
             if rounds:
                 seconds = sum(one.seconds for one in result.rounds_of(n))
-                row = (race.mean(n, rounds), rounds - scouting, seconds)
+                row = (race.mean(n, rounds), rounds - scouting, seconds, race.mean(result.order[0], rounds))
                 found.append(TriedSettings(self.choices[n], *row))
         return found
 
