@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from ..checks import Table, choose
 from ._base import ProductKernel, positive
 from .data_kernel import refuse
-from .observations import Observations, rows, squared_distances
+from .observations import Observations, distances, inner_products, rows, squared_distances, squared_norms
 
-SCALE = "scale"
-"""What γ is set to where observations are to decide about it."""
+SAMPLE = 1000
+"""Observations whose distances are looked at."""
 
 
 class RBF(ProductKernel):
@@ -23,9 +26,13 @@ class RBF(ProductKernel):
 
     Parameters
     ----------
-    gamma : float or "scale"
-        γ > 0, the inverse squared width; or 1/(D·Var) of the D columns of all observations of a training
-        set, with the variance of all of their entries, as scikit-learn has it, and 1 if they are all equal.
+    gamma : float, "median" or "scale"
+        γ > 0, the inverse squared width; or a rule by which the observations of a training set decide about
+        it. "median" is 1 over the median of ‖x − x′‖² over pairs of different observations, among up to 1,000
+        that are spread evenly over all: it does not depend on the units of the columns' common scale, on
+        their offsets, or on a few outliers, and stands behind the name "rbf". "scale" is 1/(D·Var) of the D
+        columns, with the variance of all of their entries, as scikit-learn has it. Both are 1 if all
+        observations are equal.
 
     Examples
     --------
@@ -34,6 +41,8 @@ class RBF(ProductKernel):
            [0.607, 1.   ]])
     >>> RBF(gamma="scale").on([[0.0], [4.0]])
     RBF(gamma=0.25)
+    >>> RBF(gamma="median").on([[0.0], [1.0], [2.0]])
+    RBF(gamma=1.0)
     """
 
     universal = True
@@ -44,15 +53,19 @@ class RBF(ProductKernel):
     @property
     def looks_first(self) -> bool:
         """Whether observations decide about γ."""
-        return self.gamma == SCALE
+        return isinstance(self.gamma, str)
 
     def on(self, observations: Observations) -> RBF:
         """Return the kernel with γ as a number."""
-        return RBF(scale_of(observations)) if self.looks_first else self
+        return RBF(choose(RULES, self.gamma, "gamma")(observations)) if self.looks_first else self
+
+    def times(self, factor: float, observations: Observations) -> RBF:
+        """Return the kernel with a multiple of the γ that it has on observations."""
+        return RBF(factor * self.on(observations).inverse_width)
 
     @property
     def inverse_width(self) -> float:
-        """γ as a number, which `on` makes of "scale"."""
+        """γ as a number, which `on` makes of a rule."""
         if self.looks_first:
             refuse(self)
         return positive(self, "gamma")
@@ -74,3 +87,26 @@ def scale_of(X: Observations) -> float:
     zeros = size - entries.size  # those that a sparse matrix does not hold
     variance = (np.square(entries - mean).sum() + zeros * mean**2) / max(size, 1)
     return 1.0 if variance == 0 else float(1 / (found.shape[1] * variance))
+
+
+def median_of(X: Observations) -> float:
+    """Return 1 / median ‖x − x′‖² over pairs of different observations of a sample, 1 if all are equal.
+
+    Equal observations say nothing about a width: sensors that are mostly off would have the median 0.
+    """
+    found = rows(X)
+    size = found.shape[0]
+    chosen = np.unique(np.linspace(0, max(size - 1, 0), min(SAMPLE, size)).astype(np.int64))
+    sample = found[chosen].astype(np.float64)
+    if not sparse.issparse(sample) and size:
+        sample = sample - sample.mean(axis=0)  # distances by inner products lose digits far from the origin
+    squares = squared_norms(sample)
+    products = inner_products(sample, sample)
+    distances(products, squares, squares)
+    apart = products[np.triu_indices(len(squares), 1)]
+    apart = apart[apart > 0]
+    return float(1 / np.median(apart) ** 2) if apart.size else 1.0
+
+
+RULES: Table[Callable[[Observations], float]] = Table(entries={"median": median_of, "scale": scale_of})
+"""What γ may be set to where observations are to decide about it."""
