@@ -33,6 +33,8 @@ class RBF(ProductKernel):
         their offsets, or on a few outliers, and stands behind the name "rbf". "scale" is 1/(D·Var) of the D
         columns, with the variance of all of their entries, as scikit-learn has it. Both are 1 if all
         observations are equal.
+    factor : float
+        γ is multiplied by it: ``RBF("median", factor=4.0)`` is half as wide as ``RBF("median")``.
 
     Examples
     --------
@@ -47,8 +49,9 @@ class RBF(ProductKernel):
 
     universal = True
 
-    def __init__(self, gamma: float | str = 1.0) -> None:
+    def __init__(self, gamma: float | str = 1.0, factor: float = 1.0) -> None:
         self.gamma = gamma
+        self.factor = factor
 
     @property
     def looks_first(self) -> bool:
@@ -57,18 +60,16 @@ class RBF(ProductKernel):
 
     def on(self, observations: Observations) -> RBF:
         """Return the kernel with γ as a number."""
-        return RBF(choose(RULES, self.gamma, "gamma")(observations)) if self.looks_first else self
-
-    def times(self, factor: float, observations: Observations) -> RBF:
-        """Return the kernel with a multiple of the γ that it has on observations."""
-        return RBF(factor * self.on(observations).inverse_width)
+        if not isinstance(self.gamma, str):
+            return self
+        return RBF(positive(self, "factor") * choose(RULES, self.gamma, "gamma")(observations))
 
     @property
     def inverse_width(self) -> float:
         """γ as a number, which `on` makes of a rule."""
         if self.looks_first:
             refuse(self)
-        return positive(self, "gamma")
+        return positive(self, "factor") * positive(self, "gamma")
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """Overwrite ⟨x, x′⟩ by exp(−γ‖x − x′‖²)."""
