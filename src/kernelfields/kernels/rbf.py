@@ -9,10 +9,20 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..checks import Table, choose
+from ..observations import unique_observations
 from ._base import ProductKernel, positive
 from .data_kernel import refuse
-from .observations import Observations, distances, inner_products, rows, squared_distances, squared_norms
+from .observations import (
+    Observations,
+    distances,
+    inner_products,
+    rows,
+    squared_distances,
+    squared_norms,
+    take,
+)
 
+SCALE = "scale"
 SAMPLE = 1000
 """Observations whose distances are looked at."""
 
@@ -28,11 +38,11 @@ class RBF(ProductKernel):
     ----------
     gamma : float, "median" or "scale"
         γ > 0, the inverse squared width; or a rule by which the observations of a training set decide about
-        it. "median" is 1 over the median of ‖x − x′‖² over pairs of different observations, among up to 1,000
-        that are spread evenly over all: it does not depend on the units of the columns' common scale, on
-        their offsets, or on a few outliers, and stands behind the name "rbf". "scale" is 1/(D·Var) of the D
-        columns, with the variance of all of their entries, as scikit-learn has it. Both are 1 if all
-        observations are equal.
+        it. "median" is 1 over the median of ‖x − x′‖² over pairs of different observations, up to 1,000 of
+        them, spread evenly over all: it follows the unit of the columns, does not depend on their offsets or
+        on a few outliers, and stands behind the name "rbf". "scale" is 1/(D·Var) of the D
+        columns, with the variance of all of their entries, as scikit-learn has it, sequences without labels
+        included. Both are 1 if all observations are equal.
     factor : float
         γ is multiplied by it: ``RBF("median", factor=4.0)`` is half as wide as ``RBF("median")``.
 
@@ -57,6 +67,11 @@ class RBF(ProductKernel):
     def looks_first(self) -> bool:
         """Whether observations decide about γ."""
         return isinstance(self.gamma, str)
+
+    @property
+    def uses_unlabelled(self) -> bool:
+        """Whether γ is "scale"; a model by name is no other for sequences that it cannot learn from."""
+        return self.gamma == SCALE
 
     def on(self, observations: Observations) -> RBF:
         """Return the kernel with γ as a number."""
@@ -91,14 +106,15 @@ def scale_of(X: Observations) -> float:
 
 
 def median_of(X: Observations) -> float:
-    """Return 1 / median ‖x − x′‖² over pairs of different observations of a sample, 1 if all are equal.
+    """Return 1 / median ‖x − x′‖² over pairs of a sample of the different observations, 1 if all are equal.
 
-    Equal observations say nothing about a width: sensors that are mostly off would have the median 0.
+    Equal ones say nothing about a width: sensors that are mostly off would have the median 0. A weight of two
+    and an observation that is there twice mean the same.
     """
-    found = rows(X)
+    found = unique_observations(rows(X)).observations  # those that occur often do not count more
     size = found.shape[0]
     chosen = np.unique(np.linspace(0, max(size - 1, 0), min(SAMPLE, size)).astype(np.int64))
-    sample = found[chosen].astype(np.float64)
+    sample = take(found, chosen).astype(np.float64)
     if not sparse.issparse(sample) and size:
         sample = sample - sample.mean(axis=0)  # distances by inner products lose digits far from the origin
     squares = squared_norms(sample)
@@ -109,5 +125,5 @@ def median_of(X: Observations) -> float:
     return float(1 / np.median(apart) ** 2) if apart.size else 1.0
 
 
-RULES: Table[Callable[[Observations], float]] = Table(entries={"median": median_of, "scale": scale_of})
+RULES: Table[Callable[[Observations], float]] = Table(entries={"median": median_of, SCALE: scale_of})
 """What γ may be set to where observations are to decide about it."""
