@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ..checks import require_whole, shown
@@ -25,6 +26,11 @@ class Comparison(NamedTuple):
     notes: list[str]
     interrupted: bool
     """By Ctrl-C."""
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        # By name: what is drawn for notebooks is a layer above this one, loaded when it is asked for.
+        return str(import_module("kernelfields.report.result_cards").comparison_card(self))
 
 
 def compare(

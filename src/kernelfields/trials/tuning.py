@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,11 @@ class Tuning(NamedTuple):
     """What there is to say of fits that warned, or of a search that was cut short."""
     interrupted: bool
     """By Ctrl-C."""
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        # By name: what is drawn for notebooks is a layer above this one, loaded when it is asked for.
+        return str(import_module("kernelfields.report.result_cards").tuning_card(self))
 
 
 def tune(
