@@ -35,9 +35,11 @@ def run(quick: bool) -> Result:
         behind = {cell: max(behind[cell], wrong[cell] - best) for cell in cells}
         table.append({"task": task.name} | {_named(*cell): round(wrong[cell], 1) for cell in cells})
     table.append({"task": "most behind the best"} | {_named(*cell): round(behind[cell], 1) for cell in cells})
-    bars = [] if quick else [
-        Bar("worst_case_above_least_points", behind[DEFAULT] - min(behind.values()), at_most=ALLOWED)
-    ]
+    bars = (
+        []
+        if quick
+        else [Bar("worst_case_above_least_points", behind[DEFAULT] - min(behind.values()), at_most=ALLOWED)]
+    )
     return Result("defaults", bars, {"wrong_labels_percent": table})
 
 

@@ -59,13 +59,17 @@ def comparison_card(found: Any) -> str:
     ]
     refused = [f"{name}: {why}" for name, why in found.refused.items()]
     header = ("model", "wrong labels", "above the best", "folds", "time of a fit", "")
-    return _framed(f"Best: {next(iter(found.models), 'none')}", [_table(header, rows)], [*refused, *found.notes])
+    return _framed(
+        f"Best: {next(iter(found.models), 'none')}", [_table(header, rows)], [*refused, *found.notes]
+    )
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table; first columns are text, others numbers."""
     lines = [element("tr", *(element("th", escape(name), style=CELL) for name in header))] if header else []
-    lines += [element("tr", *(element("td", escape(cell), style=CELL) for cell in row)) for row in rows[:MOST]]
+    lines += [
+        element("tr", *(element("td", escape(cell), style=CELL) for cell in row)) for row in rows[:MOST]
+    ]
     if len(rows) > MOST:
         lines.append(element("tr", element("td", escape(f"… and {len(rows) - MOST} more"), style=CELL)))
     return element("table", *lines, style="border-collapse:collapse;margin:.3em 0;background:none")
