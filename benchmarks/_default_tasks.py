@@ -119,7 +119,10 @@ def _house(folder: Path) -> Task:
     """Binary sensors of a house by the minute, most of them off most of the time; activities."""
     with gzip.open(folder / "kasteren" / "houseA.sensors.gz", "rt") as lines:
         sensors = [tuple(map(int, line.split())) for line in lines]
-    activities = [tuple(map(int, line.split())) for line in open(folder / "kasteren" / "houseA.activities")]
+    activities = [
+        tuple(map(int, line.split()))
+        for line in (folder / "kasteren" / "houseA.activities").read_text().splitlines()
+    ]
     start = min(a for a, _, _ in activities)
     minutes = (max(a + b for a, b, _ in activities) - start) // 60 + 1
     columns = {name: n for n, name in enumerate(sorted({name for _, _, name in sensors}))}

@@ -67,7 +67,7 @@ def sure():
 
 
 def hidden():
-    X, y = numbers()
+    X, _ = numbers()
     learns(kf.HiddenUnitCRF(random_state=0), kf.HiddenStates(CRF(0.1), random_state=0))
     assert len(kf.FieldClustering(2, random_state=0).fit(X).predict(X)) == len(X)
 

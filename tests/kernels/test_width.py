@@ -38,7 +38,7 @@ def test_a_model_without_settings_learns_wide_columns():
 def test_offsets_and_outliers_do_not_count():
     X = np.concatenate(labelled()[0])
     width = as_kernel("rbf").on(X).gamma
-    assert as_kernel("rbf").on(X + [0, 1e3, -1e3, 50, 0]).gamma == pytest.approx(width, rel=1e-4)
+    assert as_kernel("rbf").on(X + np.array([0, 1e3, -1e3, 50, 0])).gamma == pytest.approx(width, rel=1e-4)
     assert as_kernel("rbf").on(np.concatenate([X, [[1e6] * 5]])).gamma == pytest.approx(width, rel=0.1)
 
 
@@ -69,7 +69,7 @@ def test_equal_rows_and_weights_mean_the_same():
 
 def test_factors_and_unknown_rules():
     X = np.array([[0.0], [2.0]])
-    assert RBF("median", factor=4.0).on(X) == RBF(1.0) or RBF("median", factor=4.0).on(X).gamma == 1.0
+    assert RBF("median", factor=4.0).on(X).gamma == 1.0
     np.testing.assert_allclose(RBF(0.5, factor=2.0)(X), RBF(1.0)(X))
     with pytest.raises(InputError, match="gamma='medain' is not known; did you mean 'median'"):
         RBF("medain").on(X)

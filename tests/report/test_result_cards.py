@@ -19,7 +19,9 @@ def labelled():
 def test_numbers_of_an_evaluation():
     words, tags = [["Anna", "slept"], ["Bob", "ran"]], [["B-<i>", "O"], ["B-<i>", "O"]]
     page = evaluate(CRF(0.1, features="ner").fit(words, tags), words, tags)._repr_html_()
-    assert "entity F1" in page and "&lt;i&gt;" in page and "<i>" not in page
+    assert "entity F1" in page
+    assert "&lt;i&gt;" in page
+    assert "<i>" not in page
     X, y = labelled()
     assert "calibration error" in evaluate(CRF().fit(X, y), X, y)._repr_html_()
 
@@ -28,9 +30,11 @@ def test_settings_that_were_tried_and_models_that_were_compared():
     X, y = labelled()
     found = tune(KernelCRF(), X, y, folds=2, budget="60s", refit=False)
     page = found._repr_html_()
-    assert page.count("<tr>") == 1 + len(found.tried) and f"Chosen: {found.tried[0].label}" in page
+    assert page.count("<tr>") == 1 + len(found.tried)
+    assert f"Chosen: {found.tried[0].label}" in page
     page = compare({EVIL: CRF(), "hmm": HMM("gaussian")}, X, y, folds=2, budget="60s")._repr_html_()
-    assert "wrong labels" in page and "<script>" not in page
+    assert "wrong labels" in page
+    assert "<script>" not in page
 
 
 def test_frames_are_told_where_to_go():

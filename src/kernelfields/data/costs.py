@@ -12,7 +12,6 @@ from ..errors import InputError
 from ..losses import PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
 from .labels import Encoded, index_of
 
-
 COSTS = ("hamming", "zero-one")
 
 

@@ -60,7 +60,8 @@ def as_kernel(specification: Any) -> Kernel:
     ----------
     specification : Kernel, str, callable or sklearn.gaussian_process.kernels.Kernel
         A kernel is returned unchanged. A name stands for a kernel with its defaults, "rbf" for the one whose
-        width comes from the observations (``RBF(gamma="median")``), or for a function of ``sklearn.metrics.pairwise`` that has no kernel here. A function takes matrices, as in
+        width comes from the observations (``RBF(gamma="median")``), or for a function of
+        ``sklearn.metrics.pairwise`` that has no kernel here. A function takes matrices, as in
         ``SVC(kernel=function)``; wrap a function of two observations in ``PairFunction``.
 
     Examples

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import unknown_name
 from ..data.costs import cost_scores
 from ..data.labels import UNOBSERVED, Encoded
-from ..checks import unknown_name
 from ..errors import InputError
 from ..losses import (
     CallbackHinge,

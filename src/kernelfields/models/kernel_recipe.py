@@ -185,7 +185,7 @@ class KernelRecipe:
         Sequences of weight 0 are as good as absent.
         """
         features, weights, offsets = training.inputs.features, training.weights, training.inputs.offsets
-        if weights is not None and len(weights) == len(offsets) - 1 and 0 < np.count_nonzero(weights):
+        if weights is not None and len(weights) == len(offsets) - 1 and np.count_nonzero(weights) > 0:
             features = features[np.repeat(weights != 0, np.diff(offsets))]
         every = [features, *(one.features for one in training.unlabelled)]
         return stacked([in_precision(one, self.dtype) for one in every])

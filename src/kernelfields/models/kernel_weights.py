@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..data.labels import UNOBSERVED
 from ..checks import unknown_name
+from ..data.labels import UNOBSERVED
 from ..errors import InputError
 from ..kernels import Kernel, Scaled, alignments, check_gram, shares_of
 from ..solvers import Solver

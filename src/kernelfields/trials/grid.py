@@ -37,7 +37,7 @@ def usual_grid(model: Any) -> dict[str, list[Any]]:
 
 
 def _narrowed(kernel: RBF, factor: float) -> RBF:
-    """Return a kernel with a multiple of γ: of the number, or of what observations are going to make of it."""
+    """Return a kernel with a multiple of γ: of the number, or of what observations make of it."""
     if kernel.looks_first:
         return RBF(kernel.gamma, factor=kernel.factor * factor)
     return RBF(gamma=kernel.inverse_width * factor)
