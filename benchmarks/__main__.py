@@ -15,6 +15,7 @@ BENCHMARKS = {
     "boosting": "benchmarks.boosting",
     "chain_inference": "benchmarks.chain_inference",
     "compat": "benchmarks.compat",
+    "defaults": "benchmarks.defaults",
     "distributed": "benchmarks.distributed",
     "distributed_cost": "benchmarks.distributed_cost",
     "out_of_core": "benchmarks.out_of_core",

@@ -46,6 +46,7 @@ SIGNED = (
         "kernel_dense",
         "kernel_sparse",
         "selection_cost",
+        "defaults",
     ],
 )
 def test_last_line_is_one_object_of_the_agreed_form(name):
@@ -55,7 +56,7 @@ def test_last_line_is_one_object_of_the_agreed_form(name):
     assert list(result) == ["benchmark", "bars", "details"]
     assert result["benchmark"] == name
     # One reports exponents, the others have rivals in environments of their own.
-    assert result["bars"] or name in ("linear_crf_cost", "graph_bp", "parsing")
+    assert result["bars"] or name in ("defaults", "linear_crf_cost", "graph_bp", "parsing")
     for bar in result["bars"]:
         assert set(bar) in ({"name", "value", "at_least"}, {"name", "value", "at_most"})
         assert bar["value"] > 0 or bar["name"] in SIGNED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Set
+from difflib import get_close_matches
 from math import isfinite
 from numbers import Integral, Real
 from operator import le
@@ -182,6 +183,21 @@ def whole_numbers(name: str, given: npt.ArrayLike) -> Array:
     return np.ascontiguousarray(result, dtype=np.int64)
 
 
+def unknown_name(what: str, given: object, names: Collection[str], otherwise: str = "") -> InputError:
+    """Return the refusal of a name: which one was probably meant, all that there are, what else may be given.
+
+    Examples
+    --------
+    >>> print(unknown_name("solver", "lbgfs", ["lbfgs", "newton-cg"]))
+    solver='lbgfs' is not known; did you mean 'lbfgs'? Choose one of 'lbfgs', 'newton-cg'.
+    """
+    near = get_close_matches(given.lower(), names, 1) if isinstance(given, str) else []
+    known = f"one of {', '.join(map(repr, names))}{otherwise}."
+    if near:
+        return InputError(f"{what}={shown(given)} is not known; did you mean {near[0]!r}? Choose {known}")
+    return InputError(f"{what}={shown(given)} is not known; choose {known}")
+
+
 class Table(dict[str, Choice]):
     """Objects by name, and the kinds of object that may be given instead of a name."""
 
@@ -194,10 +210,10 @@ def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
     """Look a name up; an object of the kind is its own name."""
     if isinstance(name, str) and name in table:
         return table[name]
-    names = ", ".join(map(repr, table))
     if isinstance(name, str):
-        raise InputError(f"{what}={name!r} is not known; choose one of {names}.")
+        raise unknown_name(what, name, table)
     if not isinstance(name, table.kinds):
+        names = ", ".join(map(repr, table))
         kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
         raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")
     return name
@@ -221,8 +237,7 @@ def one_of(names: Collection[str]) -> Check:
 
     def check(name: str, value: Any) -> None:
         if not isinstance(value, str) or value not in names:
-            known = ", ".join(map(repr, names))
-            raise InputError(f"{name}={shown(value)} is not known; choose one of {known}.")
+            raise unknown_name(name, value, names)
 
     return check
 

@@ -34,6 +34,10 @@ class ModelFormatError(ValueError):
     """A model file that cannot be read; the message gives the reason."""
 
 
+class LargeFitWarning(UserWarning):
+    """A fit that will take long, or much memory; the message says how much, and which setting takes less."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line outside this package that the call came from."""
     frame, level = sys._getframe(), 1

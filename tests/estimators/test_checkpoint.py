@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelfields import CRF, KernelCRF
 from kernelfields.errors import InputError
+from kernelfields.kernels import RBF
 from kernelfields.selection import GreedyCliques
 
 
@@ -42,7 +43,7 @@ def test_an_interrupted_search_goes_on(rng, tmp_path):
 def test_an_interrupted_search_of_a_kernel_model_goes_on(rng, tmp_path, more):
     X, y = data(rng)
     path = tmp_path / "state.npz"
-    settings = {"penalty": 0.01, "tol": 1e-5, **more}
+    settings = {"kernel": RBF(), "penalty": 0.01, "tol": 1e-5, **more}
     whole = KernelCRF(**settings).fit(X, y)
     kept = {"checkpoint": path, "checkpoint_seconds": 0.0}
     with pytest.warns(ConvergenceWarning):

@@ -220,7 +220,7 @@ def test_base_measure_is_an_offset_of_the_scores(data):
     mu = batch.batch.marginals(batch.scores).parts["node"]
     parts = np.concatenate(y)[:, None] == model.classes_
     np.testing.assert_allclose(model.dual_coef_, parts - mu, atol=1e-3)
-    K = RBF()(np.concatenate(X))
+    K = model.kernel_(np.concatenate(X))
     free = K @ model.dual_coef_ + model.intercept_ + tilt(np.concatenate(X))
     free[batch.batch.first_positions] += model.start_
     free[batch.batch.last_positions] += model.end_
@@ -282,7 +282,7 @@ def test_unobserved_labels_are_summed_over(data):
 
 def test_predictions_in_all_forms(data):
     X, y = data
-    model = KernelCRF(penalty=0.1, random_state=0).fit(X, y)
+    model = KernelCRF(RBF(), penalty=0.1, random_state=0).fit(X, y)
     x = X[-1:]
     best = model.predict_kbest(x, k=27)[0]
     assert np.exp([p for _, p in best]).sum() == pytest.approx(1)

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from kernelfields import CRF, MEMM, KernelCRF, KernelLogisticRegression
+from kernelfields.kernels import RBF
 
 SOLVERS = ["lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent"]
 
@@ -106,7 +107,7 @@ def test_sequences_of_one_position_have_no_edges_to_learn_from(make, kind):
     assert [len(labels) for labels in model.predict(longer)] == [x.shape[0] for x in longer]
 
 
-@pytest.mark.parametrize("kernels", [["linear", "rbf"], ["rbf", "linear"]])
+@pytest.mark.parametrize("kernels", [["linear", RBF()], [RBF(), "linear"]])
 def test_scores_of_several_kernels_are_those_of_the_attributes(kernels):
     random = np.random.default_rng(0)
     X = [5 * random.normal(size=(4, 3)) for _ in range(15)]

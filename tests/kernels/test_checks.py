@@ -168,7 +168,7 @@ BAD = [
     (RBF(0), X, "gamma"),
     (RBF(float("nan")), X, "gamma"),
     (RBF(float("inf")), X, "gamma"),
-    (RBF("wide"), X, "gamma of RBF is 'wide'"),
+    (RBF("wide"), X, "has to look at observations first"),
     (RBF(True), X, "gamma of RBF is True"),
     (Laplacian(-1.0), X, "gamma of Laplacian is -1.0"),
     (ExponentialChiSquare(-1.0), abs(X), "gamma of ExponentialChiSquare is -1.0"),

@@ -43,14 +43,16 @@ def test_every_name_makes_a_kernel_of_its_own() -> None:
 
 @pytest.mark.parametrize("name", sorted(pairwise.PAIRWISE_KERNEL_FUNCTIONS))
 def test_every_name_of_scikit_learn_is_known(name: str) -> None:
-    kernel = as_kernel(name)
+    kernel = as_kernel(name).on(X)
     assert kernel(X).shape == (10, 10)
     if name not in NAMES:
         np.testing.assert_allclose(kernel(X), pairwise.pairwise_kernels(X, metric=name))
 
 
-def test_gamma_is_one_as_documented() -> None:
-    np.testing.assert_allclose(as_kernel("rbf")(X), pairwise.rbf_kernel(X, gamma=1.0))
+def test_rbf_takes_its_width_from_the_data_and_others_are_as_documented() -> None:
+    apart = pairwise.euclidean_distances(X)[np.triu_indices(len(X), 1)]
+    width = 1 / np.median(apart) ** 2
+    np.testing.assert_allclose(as_kernel("rbf").on(X)(X), pairwise.rbf_kernel(X, gamma=width))
     np.testing.assert_allclose(as_kernel("chi2")(X), pairwise.chi2_kernel(X, gamma=1.0))
     assert isinstance(as_kernel("chi2"), ExponentialChiSquare)
 
@@ -75,7 +77,7 @@ def test_kernels_of_gaussian_processes() -> None:
 @pytest.mark.parametrize(
     ("specification", "message"),
     [
-        ("tree", r"^kernel='tree' is not known; choose one of 'additive_chi2', .*'rbf', .* or 'sigmoid'\.$"),
+        ("tree", r"^kernel='tree' is not known; choose one of 'additive_chi2', .*'rbf', .*, 'sigmoid'\.$"),
         (RBF, r"^kernel=RBF is a class, but must be an object: write RBF\(\)\.$"),
         (3, r"^kernel=3 must be a Kernel, a name or a function\.$"),
         (None, "kernel=None must be"),

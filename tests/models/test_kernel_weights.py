@@ -208,7 +208,7 @@ def test_files_copies_and_refits(how, rows, tmp_path):
     [
         (
             {"kernel_weights": "best"},
-            "kernel_weights='best' is not known; choose 'alignment' or 'certificate'",
+            "kernel_weights='best' is not known; choose one of 'alignment', 'certificate' or None",
         ),
         ({"kernel": "rbf"}, "several kernels in a list"),
         ({"kernel": [RBF()]}, "several kernels in a list"),

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import unknown_name
 from ..errors import InputError
 from ..losses import PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
 from .labels import Encoded, index_of
+
+COSTS = ("hamming", "zero-one")
 
 
 def cost_scores(chain: Any, encoded: Encoded, cost: Any) -> dict[str, Array]:
@@ -17,10 +20,7 @@ def cost_scores(chain: Any, encoded: Encoded, cost: Any) -> dict[str, Array]:
     labels = encoded.labels
     if isinstance(cost, str):
         if cost != "hamming":
-            raise InputError(
-                f"cost={cost!r} is not known; give 'hamming', 'zero-one', a dictionary, a table or "
-                "a function."
-            )
+            raise unknown_name("cost", cost, COSTS, ", a dictionary, a table or a function")
         return hamming_cost(chain, labels)
     if isinstance(cost, PairCost):
         return pair_cost(chain, labels, cost)

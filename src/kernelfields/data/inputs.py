@@ -86,10 +86,18 @@ def read_inputs(
     return Inputs(features, offsets, names)
 
 
+def _hint(X: Any) -> str:
+    """Say how a data frame with a column of labels is learnt from."""
+    if not hasattr(X, "columns"):
+        return ""
+    return "; kernelfields.frames.fit(model, frame, features=[…], label=…, group=…) takes a data frame"
+
+
 def _matrices(X: Any, names: Array | None, words: Words) -> tuple[list[Any], Array | None]:
     X = as_list(X)
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
-        raise InputError("X must be a list of (T, D) arrays, or one (N, D) array together with lengths=.")
+        wanted = "a list of (T, D) arrays, or one (N, D) array together with lengths="
+        raise InputError(f"X must be {wanted}{_hint(X)}.")
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
         raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
     if names is None:

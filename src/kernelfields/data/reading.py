@@ -12,7 +12,7 @@ from ..arrays import Array, offsets_of
 from ..checks import as_list
 from ..errors import InputError
 from ..features import DictFeatures, MissingValues, TemplateFeatures, Templates, TokensAndArrays
-from ..features.sets import TEXTS
+from ..features.sets import templates_of
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs, read_inputs
 
@@ -45,7 +45,7 @@ def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor
     if isinstance(features, Templates):
         return TemplateFeatures(features, dtype=np.float32)
     if isinstance(features, str):
-        return TemplateFeatures(TEXTS.get(features, features), dtype=np.float32)
+        return TemplateFeatures(templates_of(features, _n_columns(X)), dtype=np.float32)
     if features is not None:
         raise InputError(
             f"features={features!r} is neither the name of a set, nor templates, nor an extractor."
@@ -65,6 +65,14 @@ def _first_token(X: Any) -> Any:
     if not isinstance(X, list | tuple):
         return None
     return next((sentence[0] for sentence in X if isinstance(sentence, list | tuple) and sentence), None)
+
+
+def _n_columns(X: Any) -> int | None:
+    """Return the number of columns of tokens, 1 of plain words; None where X does not say."""
+    token = _first_token(X)
+    if isinstance(token, list | tuple):
+        return len(token)
+    return 1 if isinstance(token, str) else None
 
 
 def _attributes(token: Any) -> bool:

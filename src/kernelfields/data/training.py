@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import require_not_negative, shown
+from ..checks import require_not_negative, shown, unknown_name
 from ..constraints import Forbidden, Rule
 from ..data.sample_weights import read_weights
 from ..errors import InputError, warn_user
@@ -371,7 +371,7 @@ def class_weights(given: dict[Any, float] | str, encoded: Encoded) -> Array:
     count = np.bincount(encoded.labels, minlength=len(encoded.classes))
     if isinstance(given, str):
         if given != "balanced":
-            raise InputError(f"class_weight={given!r} is not known; give a dictionary or 'balanced'.")
+            raise unknown_name("class_weight", given, ["balanced"], " or a dictionary")
         return len(encoded.labels) / (len(count) * np.maximum(count, 1))
     if not isinstance(given, Mapping):
         raise InputError(f"class_weight is {shown(given)}; it must be a dictionary or 'balanced'.")

@@ -42,7 +42,8 @@ class KernelCRF(KernelModel):
     Parameters
     ----------
     kernel : name, Kernel, function, list or dict
-        k, as `kernels.as_kernel` reads it. Several kernels in a list, with as many penalties, are
+        k, as `kernels.as_kernel` reads it; "rbf" takes its width from the data.
+        Several kernels in a list, with as many penalties, are
         several functions that add up, each with its own λ; they share one Gram matrix, that of
         Σ k_i/λ_i. A dictionary gives every label a kernel of its own [altun2004gp, 2].
     penalty : float, or list of floats

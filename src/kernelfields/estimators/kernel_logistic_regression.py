@@ -147,7 +147,7 @@ mismatch_, path_, n_iter_, stop_reason_
         field = KernelCRF(edges=False, boundaries=False, **settings)
         given, features = [[labels[n]] for n in kept], rows.features
         if len(kept) < len(labels):
-            if field._recipe().looks_first:
+            if field._recipe().uses_unlabelled:
                 unknown = np.setdiff1d(np.arange(len(labels)), kept)
                 others = [features[unknown], *(others or [])]
             features = features[kept]

@@ -177,7 +177,7 @@ class KernelPerceptron(SequenceLabeller):
                 "KernelPerceptron has no scores of label triples: structure must be another than 'chain2'."
             )
         parts = set_aside(structure, X, y, lengths)
-        rest = parts.rest(X_unlabelled, kernel.looks_first)
+        rest = parts.rest(X_unlabelled, kernel.uses_unlabelled)
         learnt = parts.extractor(structure, self.features, rest, verbatim=verbatim)
         data = read_labelled(
             structure,

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..parameters import Parameterised
 from .dicts import DictFeatures
 from .extractor import TemplateFeatures
-from .sets import TEXTS
+from .sets import templates_of
 from .stacking import stack_rows
 from .templates import CliqueKind, Templates
 
@@ -126,7 +126,7 @@ def _extractor(tokens: Any) -> TemplateFeatures | DictFeatures:
     if tokens is None:
         return DictFeatures(dtype=np.float32)
     if isinstance(tokens, str | Templates):
-        named = TEXTS.get(tokens, tokens) if isinstance(tokens, str) else tokens
+        named = templates_of(tokens) if isinstance(tokens, str) else tokens
         result = TemplateFeatures(named, dtype=np.float32)
     elif isinstance(tokens, TemplateFeatures | DictFeatures):
         result = copy.copy(tokens)  # type: ignore[assignment]

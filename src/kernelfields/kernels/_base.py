@@ -65,17 +65,24 @@ class Kernel(Parameterised, metaclass=_KernelType):
     @property
     def looks_first(self) -> bool:
         """Whether it has to look at observations before it compares any, or a part of it has: see `on`."""
-        settings = self.get_params(deep=False).values()
-        several = (part for one in settings for part in (one if isinstance(one, list | tuple) else [one]))
-        return any(part.looks_first for part in several if isinstance(part, Kernel))
+        return any(part.looks_first for part in self._kernels())
+
+    @property
+    def uses_unlabelled(self) -> bool:
+        """Whether observations without labels are for it to look at, too, or for a part of it."""
+        return any(part.uses_unlabelled for part in self._kernels())
 
     @property
     def takes_missing(self) -> bool:
         """Whether NaN is a missing number to it; to a kernel of kernels, if it is that to all of them."""
+        parts = self._kernels()
+        return bool(parts) and all(part.takes_missing for part in parts)
+
+    def _kernels(self) -> list[Kernel]:
+        """Return the kernels among its settings."""
         settings = self.get_params(deep=False).values()
         several = (part for one in settings for part in (one if isinstance(one, list | tuple) else [one]))
-        parts = [part for part in several if isinstance(part, Kernel)]
-        return bool(parts) and all(part.takes_missing for part in parts)
+        return [part for part in several if isinstance(part, Kernel)]
 
     __array_ufunc__ = None  # else ``array * kernel`` would be an array of kernels
 

@@ -26,6 +26,11 @@ class DataKernel(Kernel):
         return True
 
     @property
+    def uses_unlabelled(self) -> bool:
+        """They are."""
+        return True
+
+    @property
     def takes_missing(self) -> bool:
         """It does not, unless it says so: what it looks at first must be numbers."""
         return False

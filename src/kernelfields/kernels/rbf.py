@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from ..checks import Table, choose
+from ..observations import unique_observations
 from ._base import ProductKernel, positive
 from .data_kernel import refuse
-from .observations import Observations, rows, squared_distances
+from .observations import (
+    Observations,
+    distances,
+    inner_products,
+    rows,
+    squared_distances,
+    squared_norms,
+    take,
+)
 
 SCALE = "scale"
-"""What γ is set to where observations are to decide about it."""
+SAMPLE = 1000
+"""Observations whose distances are looked at."""
 
 
 class RBF(ProductKernel):
@@ -23,9 +36,15 @@ class RBF(ProductKernel):
 
     Parameters
     ----------
-    gamma : float or "scale"
-        γ > 0, the inverse squared width; or 1/(D·Var) of the D columns of all observations of a training
-        set, with the variance of all of their entries, as scikit-learn has it, and 1 if they are all equal.
+    gamma : float, "median" or "scale"
+        γ > 0, the inverse squared width; or a rule by which the observations of a training set decide about
+        it. "median" is 1 over the median of ‖x − x′‖² over pairs of different observations, up to 1,000 of
+        them, spread evenly over all: it follows the unit of the columns, does not depend on their offsets or
+        on a few outliers, and stands behind the name "rbf". "scale" is 1/(D·Var) of the D
+        columns, with the variance of all of their entries, as scikit-learn has it, sequences without labels
+        included. Both are 1 if all observations are equal.
+    factor : float
+        γ is multiplied by it: ``RBF("median", factor=4.0)`` is half as wide as ``RBF("median")``.
 
     Examples
     --------
@@ -34,28 +53,38 @@ class RBF(ProductKernel):
            [0.607, 1.   ]])
     >>> RBF(gamma="scale").on([[0.0], [4.0]])
     RBF(gamma=0.25)
+    >>> RBF(gamma="median").on([[0.0], [1.0], [2.0]])
+    RBF(gamma=1.0)
     """
 
     universal = True
 
-    def __init__(self, gamma: float | str = 1.0) -> None:
+    def __init__(self, gamma: float | str = 1.0, factor: float = 1.0) -> None:
         self.gamma = gamma
+        self.factor = factor
 
     @property
     def looks_first(self) -> bool:
         """Whether observations decide about γ."""
+        return isinstance(self.gamma, str)
+
+    @property
+    def uses_unlabelled(self) -> bool:
+        """Whether γ is "scale"; a model by name is no other for sequences that it cannot learn from."""
         return self.gamma == SCALE
 
     def on(self, observations: Observations) -> RBF:
         """Return the kernel with γ as a number."""
-        return RBF(scale_of(observations)) if self.looks_first else self
+        if not isinstance(self.gamma, str):
+            return self
+        return RBF(positive(self, "factor") * choose(RULES, self.gamma, "gamma")(observations))
 
     @property
     def inverse_width(self) -> float:
-        """γ as a number, which `on` makes of "scale"."""
+        """γ as a number, which `on` makes of a rule."""
         if self.looks_first:
             refuse(self)
-        return positive(self, "gamma")
+        return positive(self, "factor") * positive(self, "gamma")
 
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """Overwrite ⟨x, x′⟩ by exp(−γ‖x − x′‖²)."""
@@ -74,3 +103,27 @@ def scale_of(X: Observations) -> float:
     zeros = size - entries.size  # those that a sparse matrix does not hold
     variance = (np.square(entries - mean).sum() + zeros * mean**2) / max(size, 1)
     return 1.0 if variance == 0 else float(1 / (found.shape[1] * variance))
+
+
+def median_of(X: Observations) -> float:
+    """Return 1 / median ‖x − x′‖² over pairs of a sample of the different observations, 1 if all are equal.
+
+    Equal ones say nothing about a width: sensors that are mostly off would have the median 0. A weight of two
+    and an observation that is there twice mean the same.
+    """
+    found = unique_observations(rows(X)).observations  # those that occur often do not count more
+    size = found.shape[0]
+    chosen = np.unique(np.linspace(0, max(size - 1, 0), min(SAMPLE, size)).astype(np.int64))
+    sample = take(found, chosen).astype(np.float64)
+    if not sparse.issparse(sample) and size:
+        sample = sample - sample.mean(axis=0)  # distances by inner products lose digits far from the origin
+    squares = squared_norms(sample)
+    products = inner_products(sample, sample)
+    distances(products, squares, squares)
+    apart = products[np.triu_indices(len(squares), 1)]
+    apart = apart[apart > 0]
+    return float(1 / np.median(apart) ** 2) if apart.size else 1.0
+
+
+RULES: Table[Callable[[Observations], float]] = Table(entries={"median": median_of, SCALE: scale_of})
+"""What γ may be set to where observations are to decide about it."""

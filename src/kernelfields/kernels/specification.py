@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..arrays import Array
+from ..checks import unknown_name
 from ..errors import InputError
 from ._base import Kernel
 from .chi_square import AdditiveChiSquare, ExponentialChiSquare
@@ -42,7 +44,7 @@ NAMES: Mapping[str, Callable[[], Kernel]] = {
     "matern": Matern,
     "poly": Polynomial,
     "polynomial": Polynomial,
-    "rbf": RBF,
+    "rbf": partial(RBF, "median"),
     "spectrum": Spectrum,
     "subsequence": Subsequence,
     "tanimoto": Tanimoto,
@@ -57,21 +59,22 @@ def as_kernel(specification: Any) -> Kernel:
     Parameters
     ----------
     specification : Kernel, str, callable or sklearn.gaussian_process.kernels.Kernel
-        A kernel is returned unchanged. A name stands for a kernel with its defaults (γ = 1 and so on, not
-        those of scikit-learn, which depend on the data: ``RBF(gamma="scale")`` has them), or for a function
-        of ``sklearn.metrics.pairwise`` that has no kernel here. A function takes matrices, as in
+        A kernel is returned unchanged. A name stands for a kernel with its defaults, "rbf" for the one whose
+        width comes from the observations (``RBF(gamma="median")``), or for a function of
+        ``sklearn.metrics.pairwise`` that has no kernel here. A function takes matrices, as in
         ``SVC(kernel=function)``; wrap a function of two observations in ``PairFunction``.
 
     Examples
     --------
     >>> as_kernel("rbf")
-    RBF()
-    >>> as_kernel("tree")
+    RBF(gamma='median')
+    >>> as_kernel("additive")
     Traceback (most recent call last):
         ...
-    kernelfields.errors.InputError: kernel='tree' is not known; choose one of 'additive_chi2', 'chi2', \
+    kernelfields.errors.InputError: kernel='additive' is not known; did you mean \
+'additive_chi2'? Choose one of 'additive_chi2', 'chi2', \
 'constant', 'cosine', 'graph', 'hamming', 'jaccard', 'laplacian', 'linear', 'matern', 'poly', 'polynomial', \
-'rbf', 'spectrum', 'subsequence', 'tanimoto', 'tree_fragments' or 'sigmoid'.
+'rbf', 'spectrum', 'subsequence', 'tanimoto', 'tree_fragments', 'sigmoid'.
     """
     if isinstance(specification, Kernel):
         return specification
@@ -96,8 +99,7 @@ def _named(name: str) -> Kernel:
     others = _functions()
     if name in others:
         return MatrixFunction(others[name])
-    *most, last = map(repr, [*NAMES, *others])
-    raise InputError(f"kernel={name!r} is not known; choose one of {', '.join(most)} or {last}.")
+    raise unknown_name("kernel", name, [*NAMES, *others])
 
 
 def _functions() -> dict[str, Callable[..., Any]]:

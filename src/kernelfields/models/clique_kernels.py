@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, Checked, require_positive, shown
+from ..checks import Check, Checked, require_positive, shown, unknown_name
 from ..errors import InputError
 from ..gram import gram_of, unique_observations
 from ..kernels import Kernel, check_gram
@@ -36,8 +36,7 @@ VIEWS: Mapping[str, Callable[[Any, Array], Any]] = {
 
 def _view(name: str, value: Any) -> None:
     if value not in VIEWS:
-        known = ", ".join(map(repr, VIEWS))
-        raise InputError(f"{name}={shown(value)} is not known; choose one of {known}.")
+        raise unknown_name(name, value, VIEWS)
 
 
 @dataclass(frozen=True)

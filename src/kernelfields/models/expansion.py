@@ -15,6 +15,7 @@ from ..objective import Point, Problem
 from ..observations import stacked
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
 from .clique_kernels import CliqueTerms
+from .dense_cost import announce
 from .kernel_recipe import KernelTraining, in_precision
 from .subspaces import (
     Spanned,
@@ -72,6 +73,7 @@ def expand(data: KernelTraining, *, weights: bool = True) -> Expanded:
     if weights and featured and takes_weights(data):
         return _in_weights(data)
     if data.recipe.approximation is None:
+        announce(data)
         return _dense(data)
     problem, maps = low_rank_problem(data)
     fourier = next((one for one in maps if isinstance(one, FourierMap)), None)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import unknown_name
 from ..data.costs import cost_scores
 from ..data.labels import UNOBSERVED, Encoded
 from ..errors import InputError
@@ -32,8 +33,7 @@ RESCALINGS = ("margin", "slack", "zero-one", "relaxed")
 def hinge_maker(rescaling: str, cost: Any) -> Callable[[EdgeBatch, Encoded, Array | None, Any], Loss]:
     """Return a function from chains and their labels to the loss."""
     if rescaling not in RESCALINGS:
-        names = ", ".join(map(repr, RESCALINGS))
-        raise InputError(f"rescaling={rescaling!r} is not known; choose one of {names}.")
+        raise unknown_name("rescaling", rescaling, RESCALINGS)
 
     def make(chain: EdgeBatch, encoded: Encoded, weights: Array | None, *_: Any) -> Loss:
         if (encoded.labels == UNOBSERVED).any():

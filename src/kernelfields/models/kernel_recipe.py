@@ -112,6 +112,11 @@ class KernelRecipe:
         return any(kernel.looks_first for kernel in self._every_kernel())
 
     @property
+    def uses_unlabelled(self) -> bool:
+        """Whether a kernel looks at observations without labels, too."""
+        return any(kernel.uses_unlabelled for kernel in self._every_kernel())
+
+    @property
     def takes_missing(self) -> bool:
         """Whether NaN is a missing number to all kernels."""
         return all(kernel.takes_missing for kernel in self._every_kernel())
@@ -158,7 +163,7 @@ class KernelRecipe:
         self, structure: Structure, parts: SetAside, sample_weight: Any, X_unlabelled: Any
     ) -> Training:
         """Read what has labels as the training set, and what has none for kernels to look at."""
-        verbatim, rest = takes_objects(self.kernel), parts.rest(X_unlabelled, self.looks_first)
+        verbatim, rest = takes_objects(self.kernel), parts.rest(X_unlabelled, self.uses_unlabelled)
         learnt = parts.extractor(structure, self.features, rest, verbatim=verbatim)
         inputs, extractor = read_to_fit(
             structure,
@@ -175,8 +180,14 @@ class KernelRecipe:
         return training._replace(unlabelled=others)
 
     def observations(self, training: Training) -> Any:
-        """Return what kernels on vertices look at first: observations with and without labels."""
-        every = [training.inputs.features, *(one.features for one in training.unlabelled)]
+        """Return what kernels on vertices look at first: observations with and without labels.
+
+        Sequences of weight 0 are as good as absent.
+        """
+        features, weights, offsets = training.inputs.features, training.weights, training.inputs.offsets
+        if weights is not None and len(weights) == len(offsets) - 1 and np.count_nonzero(weights) > 0:
+            features = features[np.repeat(weights != 0, np.diff(offsets))]
+        every = [features, *(one.features for one in training.unlabelled)]
         return stacked([in_precision(one, self.dtype) for one in every])
 
     def _training(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..checks import unknown_name
 from ..data.labels import UNOBSERVED
 from ..errors import InputError
 from ..kernels import Kernel, Scaled, alignments, check_gram, shares_of
@@ -68,8 +69,7 @@ def _require_several(data: KernelTraining) -> list[Kernel]:
     """Return the kernels; refuse what weights are not for."""
     recipe = data.recipe
     if recipe.kernel_weights not in KERNEL_WEIGHTS:
-        known = " or ".join(map(repr, KERNEL_WEIGHTS))
-        raise InputError(f"kernel_weights={recipe.kernel_weights!r} is not known; choose {known}, or None.")
+        raise unknown_name("kernel_weights", recipe.kernel_weights, KERNEL_WEIGHTS, " or None")
     if not isinstance(recipe.kernel, list) or len(recipe.kernel) < 2:
         raise InputError("kernel_weights needs several kernels in a list.")
     if isinstance(recipe.penalty, list | tuple):

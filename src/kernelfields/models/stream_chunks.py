@@ -13,7 +13,7 @@ import numpy as np
 from ..checks import shown
 from ..errors import InputError
 from ..features import CliqueKind, TemplateFeatures, Templates
-from ..features.sets import TEXTS
+from ..features.sets import templates_of
 from ..io import BagSentences, stored_sentences
 from ..memory import peak_memory
 
@@ -35,7 +35,7 @@ LabelledTokens = tuple[Any, Sequence[Hashable]]
 def _extractor(features: Any) -> TemplateFeatures:
     """Return what makes features of one sentence after the other; it may have to learn a vocabulary."""
     if isinstance(features, str):
-        features = TEXTS.get(features, features)
+        features = templates_of(features)
     if isinstance(features, str | Templates):
         features = TemplateFeatures(features, n_hash=COLUMNS, dtype=np.float32)
     if not isinstance(features, TemplateFeatures):

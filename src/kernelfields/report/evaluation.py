@@ -153,6 +153,12 @@ class Evaluation:
             f"calibration error {self.ece:.2%})"
         )
 
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        from .result_cards import evaluation_card
+
+        return evaluation_card(self)
+
     def as_dict(self) -> dict[str, Any]:
         """Return every number as JSON knows it; what is not finite or not known is None."""
         return plain(

@@ -14,7 +14,7 @@ from ..arrays import Array, offsets_of
 from ..checks import as_list, is_list, shown
 from ..errors import InputError
 from ..features import CliqueKind, TemplateFeatures, Templates
-from ..features.sets import TEXTS
+from ..features.sets import templates_of
 from .item_tables import read_table, stacked_tables
 from .parses import Dependency, read_allowed, words_of
 from .sibling_rows import are_siblings, every_sibling
@@ -149,7 +149,7 @@ class SiblingDependency(Dependency):
         """What makes features of siblings."""
         given = self.siblings
         if isinstance(given, str):
-            given = TEXTS.get(given, given)
+            given = templates_of(given)
         if isinstance(given, str | Templates):
             given = TemplateFeatures(given, n_hash=COLUMNS, dtype=np.float32)
         if not isinstance(given, TemplateFeatures):

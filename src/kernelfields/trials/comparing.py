@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from ..checks import require_whole, shown
@@ -31,6 +32,11 @@ class Comparison(NamedTuple):
         left_out = [f"{name} was left out: {reason}" for name, reason in self.refused.items()]
         table = text_table(COMPARISON, comparison_rows(self.models))
         return "\n".join([table, *left_out, *self.notes])
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        # By name: what is drawn for notebooks is a layer above this one, loaded when it is asked for.
+        return str(import_module("kernelfields.report.result_cards").comparison_card(self))
 
 
 def compare(

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..checks import shown
 from ..errors import InputError
-from ..kernels import RBF
+from ..kernels import RBF, as_kernel
 from .preparing import inner, prefix_of
 
 PENALTIES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03)
@@ -27,12 +27,20 @@ def usual_grid(model: Any) -> dict[str, list[Any]]:
     if PENALTY not in known:
         raise InputError(f"{name} has no penalty to tune; say which settings to try.")
     prefix, kernel = prefix_of(model), known.get("kernel")
+    kernel = as_kernel(kernel) if isinstance(kernel, str) else kernel
     grid: dict[str, list[Any]] = {}
     if isinstance(kernel, RBF):
-        grid[f"{prefix}kernel"] = [RBF(gamma=kernel.inverse_width * factor) for factor in WIDTHS]
+        grid[f"{prefix}kernel"] = [_narrowed(kernel, factor) for factor in WIDTHS]
     given = known[PENALTY]
     factor = max(given, 1.0) if isinstance(given, int | float) else 1.0
     return {**grid, f"{prefix}{PENALTY}": [factor * penalty for penalty in PENALTIES]}
+
+
+def _narrowed(kernel: RBF, factor: float) -> RBF:
+    """Return a kernel with a multiple of γ: of the number, or of what observations make of it."""
+    if kernel.looks_first:
+        return RBF(kernel.gamma, factor=kernel.factor * factor)
+    return RBF(gamma=kernel.inverse_width * factor)
 
 
 def combinations(model: Any, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -55,6 +63,6 @@ def label_of(settings: Mapping[str, Any]) -> str:
 
 def _label(name: str, value: Any) -> str:
     if isinstance(value, RBF):
-        return f"γ {value.gamma:.3g}"
+        return f"γ {value.factor:.3g} × {value.gamma}" if value.looks_first else f"γ {value.gamma:.3g}"
     shown_name = "λ" if name == PENALTY else name
     return f"{shown_name} {value:.3g}" if isinstance(value, int | float) else f"{shown_name} {value}"

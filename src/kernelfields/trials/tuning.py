@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +75,11 @@ class Tuning(NamedTuple):
     def __repr__(self) -> str:
         most = self.tried[0].folds
         return "\n".join([text_table(TUNING, tuning_rows(self.tried, most)), self.sentence, *self.notes])
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        # By name: what is drawn for notebooks is a layer above this one, loaded when it is asked for.
+        return str(import_module("kernelfields.report.result_cards").tuning_card(self))
 
 
 def tune(
