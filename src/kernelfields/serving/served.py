@@ -12,7 +12,9 @@ from ..data.reading import Verbatim
 from ..errors import InputError
 from ..features import DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
 from ..guarantees import Guarantee
-from ._base import Form
+from ..trials.preparing import inner
+from ._base import Form, Operation
+from .costs import Cost, Pace, cost_of, empty_batch, size_of
 from .forms import AttributeForm, RowForm, SymbolForm, WordForm
 
 CONFIDENCE = 0.95
@@ -60,6 +62,8 @@ class ServedModel:
         self.has_marginals = _answers(lambda: model.predict_marginals([]))
         self.has_kbest = _answers(lambda: model.predict_kbest([], 1))
         self.calibrated = getattr(model, "calibration_", None) is not None
+        self._batch = empty_batch(inner(model))
+        self._paces: dict[type, Pace] = {}
         self._guarantees: OrderedDict[tuple[float, float], Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -67,6 +71,16 @@ class ServedModel:
         """Return items as the model takes them, and what there is to say about that."""
         notes: list[str] = []
         return self.adapt(self.model, notes.append)(items), notes
+
+    def pace_of(self, kind: type[Operation]) -> Pace:
+        """Return how fast operations of a kind are."""
+        return self._paces.setdefault(kind, Pace())
+
+    def cost_of(self, operation: Operation, x: Any) -> Cost:
+        """Return what the answer to one input will take."""
+        labels, numbers = len(self.classes), operation.numbers(self, size_of(x))
+        found = cost_of(self._batch, x, labels, operation.k, numbers)
+        return Cost(found.seconds * self.pace_of(type(operation)).factor, found.bytes)
 
     def guarantees(self, error_at_most: float, confidence: float | None) -> dict[Hashable, Guarantee]:
         """Return what calibration promises; found once."""

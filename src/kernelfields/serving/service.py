@@ -12,7 +12,8 @@ from typing import Any
 from ..errors import quoted
 from ..web import RefusedError
 from .answering import Answering
-from .lane import BUSY, RETRY, Job, JobOutcome, Lane
+from .budget import BUSY, RETRY, MemoryBudget
+from .lane import Job, JobOutcome, Lane
 from .limits import Limits
 from .metrics import Metrics
 from .openapi import document
@@ -31,10 +32,11 @@ class Service:
         self.shelf, self.limits, self.secured = shelf, limits, secured
         self.metrics = Metrics()
         patience = limits.patience
-        self.large = Lane(Answering(limits), limits.large_waiting, patience, self._done, thread_starts)
-        self.small = Lane(
-            Answering(limits, self.large.put), limits.waiting, patience, self._done, thread_starts
-        )
+        self.budget = budget = MemoryBudget(limits.memory)
+        dear = Answering(limits, budget=budget)
+        self.large = Lane(dear, limits.large_waiting, patience, self._done, thread_starts, together=1)
+        cheap = Answering(limits, self.large.put, budget)
+        self.small = Lane(cheap, limits.waiting, patience, self._done, thread_starts)
         self._document: tuple[int, bytes] = (-1, b"")
 
     @asynccontextmanager
@@ -77,7 +79,11 @@ class Service:
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         job = Job(name, self.shelf[name], operation, body, future)
         (self.small if len(body) <= self.limits.small else self.large).put(job)
-        return await future
+        waiting = future.get_loop().call_later(self.limits.patience, job.give_up)
+        try:
+            return await future
+        finally:
+            waiting.cancel()
 
     def _done(self, outcomes: list[JobOutcome]) -> None:
         good = [outcome.job for outcome in outcomes if isinstance(outcome.answer, bytes)]
