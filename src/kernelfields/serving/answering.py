@@ -90,11 +90,15 @@ class Answering:
 
     def _together(self, served: ServedModel, operation: Operation, asked: list[_Asked]) -> list[JobOutcome]:
         """Answer requests of one kind at once; if that fails, each by itself, to find out whose fault it is."""
+        costs = [cost for one in asked for cost in one.question.costs]
+        sizes = [size_of(x) for one in asked for x in one.question.inputs]
+        cut = pieces(costs, sizes, self.limits.piece, CHUNK)
+        room = max((sum(cost.room for cost in costs[piece]) for piece in cut), default=0)
         try:
-            with self.budget.taken(sum(one.question.cost.bytes for one in asked)):
+            with self.budget.taken(room + sum(one.question.cost.bytes for one in asked)):
                 for one in asked:
                     one.job.begun = True
-                found = self._predicted(served, operation, asked)
+                found = self._predicted(served, operation, asked, cut)
                 answers = [_written(served, operation, one, found) for one in asked]
         except Exception as error:
             if len(asked) == 1:
@@ -103,14 +107,14 @@ class Answering:
         return [JobOutcome(one.job, answer) for one, answer in zip(asked, answers, strict=True)]
 
     def _predicted(
-        self, served: ServedModel, operation: Operation, asked: list[_Asked]
+        self, served: ServedModel, operation: Operation, asked: list[_Asked], cut: list[slice]
     ) -> dict[str, Iterator[str]]:
         """Return the answers to all inputs as JSON, one after the other, under each name."""
         inputs = [x for one in asked for x in one.question.inputs]
         costs = [cost for one in asked for cost in one.question.costs]
         parts: list[dict[str, list[str]]] = []
         first = time.thread_time()
-        for piece in pieces(costs, [*map(size_of, inputs)], self.limits.piece, CHUNK):
+        for piece in cut:
             if not any(one.job.is_wanted for one in asked):
                 raise RefusedError(503, BUSY, RETRY)
             began = time.thread_time()

@@ -17,9 +17,11 @@ from ..structures import (
     TreeBatch,
 )
 
-STEP = 5e-9
-"""Seconds of one step of a recursion: a sum, a maximum, or a place in a list of best labellings."""
-POSITION = 3e-5
+SUM = 3e-9
+"""Seconds of one step of a recursion, in the passes that labels and their probabilities take together."""
+LIST = 5e-9
+"""Seconds of one step of a search for the k best."""
+POSITION = 2e-5
 """Seconds to read the features of a position, and to write its answer."""
 WAY = 16
 """Bytes of one of the k best ways to reach a state: a score, a label and a rank."""
@@ -28,6 +30,8 @@ READ = 2048
 """Bytes of a position: its features and scores, and what Python needs around them."""
 EACH = 64
 """Bytes of a number or label of an answer: as an object and as text."""
+PASSES = 5
+"""Steps for every number of a clique's table."""
 ROUNDS = 100
 """Iterations of approximate inference, unless its settings allow fewer."""
 
@@ -37,10 +41,13 @@ class Cost:
     """Of one sequence, or of several."""
 
     seconds: float = 0.0
+    room: int = 0
+    """Bytes while it is computed."""
     bytes: int = 0
+    """Of the answer, which is kept."""
 
     def __add__(self, other: Cost) -> Cost:
-        return Cost(self.seconds + other.seconds, self.bytes + other.bytes)
+        return Cost(self.seconds + other.seconds, self.room + other.room, self.bytes + other.bytes)
 
 
 @dataclass(frozen=True)
@@ -55,8 +62,8 @@ class _Work:
 def cost_of(batch: Any, item: Any, labels: int, k: int, numbers: int) -> Cost:
     """Return the cost of one item.
 
-    Recursions take steps·(2 + 10·k / L) and keep their messages; the k best ways to reach every state are
-    kept for all positions, k·states of them.
+    Recursions keep their messages. A search for the k best looks at all predecessors of every state, and at
+    some ten for each of the k ways to reach it, which are kept for all positions, k·states of them.
 
     Parameters
     ----------
@@ -73,12 +80,11 @@ def cost_of(batch: Any, item: Any, labels: int, k: int, numbers: int) -> Cost:
     """
     size = size_of(item)
     work = _work(batch, item, size, labels)
-    lists = 10.0 * k * work.states
+    search = LIST * (2 * work.steps + 20.0 * k * work.states) if k else 0.0
     untied = 0 if getattr(batch, "shared_edges", True) else size * labels**2
     kept = NUMBER * 3 * (work.numbers + untied) + WAY * k * work.states
-    return Cost(
-        STEP * (3 * work.steps + 2 * lists) + POSITION * size, int(kept + READ * size + EACH * numbers)
-    )
+    seconds = SUM * work.steps + search + POSITION * size
+    return Cost(seconds, int(kept + READ * size), EACH * numbers)
 
 
 def _work(batch: Any, item: Any, size: int, labels: int) -> _Work:
@@ -102,7 +108,7 @@ def _graph(batch: Any, item: Any, size: int, labels: int) -> _Work:
     shape = native.GraphShape(np.array([0, size]), [edges], labels, None, most)
     if shape.refusal() is not None:
         return _Work(0, 0, 0)  # the model refuses it, and says why
-    return _Work(4.0 * float(np.sum(shape.entries())), float(shape.messages()), size * labels)
+    return _Work(PASSES * float(np.sum(shape.entries())), float(shape.messages()), size * labels)
 
 
 def size_of(item: Any) -> int:

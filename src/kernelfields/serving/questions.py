@@ -43,7 +43,7 @@ class Question:
     costs: list[Cost]
     """Of every input."""
     cost: Cost
-    """Of the whole request."""
+    """Of the whole request, with its body."""
 
 
 def read_question(body: bytes, name: str, served: ServedModel, limits: Limits) -> Question:
@@ -69,7 +69,7 @@ def read_question(body: bytes, name: str, served: ServedModel, limits: Limits) -
     _require_small(operation.numbers(served, positions), limits)
     inputs, notes = served.suited(items)
     costs = [served.cost_of(operation, x) for x in inputs]
-    read = Cost(READ_BYTE * len(body), PARSED * len(body))
+    read = Cost(READ_BYTE * len(body), 0, PARSED * len(body))
     return Question(operation, inputs, positions, notes, costs, sum(costs, read))
 
 

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ..data.reading import Verbatim
@@ -80,7 +81,7 @@ class ServedModel:
         """Return what the answer to one input will take."""
         labels, numbers = len(self.classes), operation.numbers(self, size_of(x))
         found = cost_of(self._batch, x, labels, operation.k, numbers)
-        return Cost(found.seconds * self.pace_of(type(operation)).factor, found.bytes)
+        return replace(found, seconds=found.seconds * self.pace_of(type(operation)).factor)
 
     def guarantees(self, error_at_most: float, confidence: float | None) -> dict[Hashable, Guarantee]:
         """Return what calibration promises; found once."""
