@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,14 +87,26 @@ def write_jsonl(records: Iterable[Record], target: Source) -> None:
     write_lines((_text(record, n) for n, record in enumerate(records)), target, "utf-8")
 
 
-def parse_value(text: str) -> Any:
-    """Read a JSON value; what is none is an `InputError` that names the column."""
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a key that is given twice is an `InputError`, as one of them would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise InputError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} is given twice.")
+    return found
+
+
+def parse_value(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Read a JSON value; what is none is an `InputError` that names the column.
+
+    Objects are made by ``pairs``, if it is given: `unique_keys` refuses keys that are repeated.
+    """
 
     def refuse(constant: str) -> None:
         raise InputError(f"{constant} is not JSON.")
 
     try:
-        return json.loads(text, parse_constant=refuse)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg} at column {error.colno}.") from error
     except InputError:

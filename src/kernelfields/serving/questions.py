@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, quoted
-from ..io.jsonl import kind_of, parse_value
+from ..io.jsonl import kind_of, parse_value, unique_keys
 from ..web import RefusedError
 from ._base import Operation
 from .costs import Cost
@@ -75,7 +75,7 @@ def read_question(body: bytes, name: str, served: ServedModel, limits: Limits) -
 
 def _parsed(body: bytes) -> Any:
     try:
-        return parse_value(body.decode("utf-8"))
+        return parse_value(body.decode("utf-8"), unique_keys)
     except UnicodeDecodeError as error:
         raise RefusedError(400, f"The body is not UTF-8: {error.reason} at byte {error.start}.") from None
     except InputError as error:

@@ -101,17 +101,28 @@ class ServedModel:
         """Return whether a guarantee has been found."""
         return (error_at_most, CONFIDENCE if confidence is None else confidence) in self._guarantees
 
+    @property
+    def kind(self) -> str:
+        """The name of the estimator; that inside a pipeline, which says more."""
+        return type(inner(self.model)).__name__
+
     def description(self) -> dict[str, Any]:
         """Return what users have to know."""
         return {
-            "estimator": type(self.model).__name__,
+            "estimator": self.kind,
             "labels": self.classes,
             "input": self.form.name,
-            "columns": list(self.form.columns) if isinstance(self.form, WordForm) else None,
+            "columns": list(self.form.columns) if isinstance(self.form, WordForm) else self._row_names(),
             "width": self.form.width if isinstance(self.form, RowForm) else None,
             "structure": self.structure,
             "calibrated": self.calibrated,
         }
+
+
+    def _row_names(self) -> list[str] | None:
+        """Return the names of the numbers of a row, where training had names."""
+        names = vars(self.model).get("feature_names_in_")
+        return None if names is None else [str(name) for name in names]
 
 
 def _form(model: Any, adapter: Adapter) -> Form:
