@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelfields import CRF
 from kernelfields.files.items import GraphInput
@@ -100,7 +101,7 @@ def second_order(tmp_path_factory):
     path = tmp_path_factory.mktemp("costs") / "chain2.kf"
     y = [[f"L{n:02d}" for n in range(40)]] * 2
     model = CRF(features="columns: w\nw[0]", structure=Chain(order=2), max_iter=1)
-    with pytest.warns(UserWarning):
+    with pytest.warns(ConvergenceWarning):
         model.fit([["a"] * 40] * 2, y)
     model.save(path)
     return shelf_of(path)["chain2"]
@@ -126,8 +127,7 @@ def test_forty_kilobytes_do_not_take_gigabytes(second_order, monkeypatch, length
 def test_many_dense_graphs_wait_elsewhere(folder):
     """What sixty of them cost in all is too much; a few are for the thread that keeps nobody waiting."""
     served = shelf_of(folder / "graphs.kf")["graphs"]
-    many = [complete(15)._asdict() | {} for _ in range(60)]
-    many = [{"tokens": one["features"], "edges": one["edges"]} for one in many]
+    many = [{"tokens": ["a"] * 15, "edges": complete(15).edges}] * 60
     assert "would take about" in str(outcome(served, "tag", {"sequences": many}).answer)
     taken = []
     assert outcome(served, "tag", {"sequences": many[:4]}, elsewhere=taken.append).answer is None

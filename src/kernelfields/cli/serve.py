@@ -59,7 +59,9 @@ def serve(
         from ..web import require_web
 
         require_web("kf serve")
-        _serve(models, host, port, token, tuple(name or ()), int(max_body * 2**20), int(memory * 2**20), threads)
+        _serve(
+            models, host, port, token, tuple(name or ()), int(max_body * 2**20), int(memory * 2**20), threads
+        )
 
 
 def _serve(
@@ -84,9 +86,7 @@ def _serve(
         if warning is not None:
             typer.echo(f"{file.name}: {warning}", err=True)
     limits = Limits(bytes=size, memory=memory)
-    app = service(
-        shelf, limits, secured=secret is not None, thread_starts=partial(_limit_threads, threads)
-    )
+    app = service(shelf, limits, secured=secret is not None, thread_starts=partial(_limit_threads, threads))
     guards = Guards(host, secret, names, POLICY, most=size)
     listening = listen(host, port)
     sys.setswitchinterval(SWITCH)

@@ -89,7 +89,7 @@ class Answering:
         return question.operation.is_ready(job.served) and question.cost.seconds <= self.limits.cheap
 
     def _together(self, served: ServedModel, operation: Operation, asked: list[_Asked]) -> list[JobOutcome]:
-        """Answer requests of one kind at once; if that fails, each by itself, to find out whose fault it is."""
+        """Answer requests of one kind at once; if that fails, each by itself, to see whose fault it is."""
         costs = [cost for one in asked for cost in one.question.costs]
         sizes = [size_of(x) for one in asked for x in one.question.inputs]
         cut = pieces(costs, sizes, self.limits.piece, CHUNK)

@@ -96,7 +96,9 @@ def _work(batch: Any, item: Any, size: int, labels: int) -> _Work:
         longest = int(np.max(batch.lower_ends, initial=1))
         steps = size * labels * (min(longest, size) + labels)
         return _Work(steps, size * labels * 4, 4 * size * labels)
-    return _Work(size * labels**2, size * labels * 2, (3 if isinstance(batch, TreeBatch) else 1) * size * labels)
+    return _Work(
+        size * labels**2, size * labels * 2, (3 if isinstance(batch, TreeBatch) else 1) * size * labels
+    )
 
 
 def _graph(batch: Any, item: Any, size: int, labels: int) -> _Work:

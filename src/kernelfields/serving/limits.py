@@ -25,9 +25,11 @@ class Limits:
     """Labellings of one sequence."""
     waiting: int = 256
     """Requests that wait to be answered; more are asked to come back."""
-    large_waiting: int = 16
+    large_waiting: int = 64
     """The same, of large requests."""
-    small: int = 2**16
+    dear_waiting: int = 16
+    """The same, of requests that take long to answer."""
+    small: int = 2**13
     """Bytes up to which a request is read with the small ones."""
     cheap: float = 0.02
     """Seconds up to which a request is answered with the small ones, as estimated."""

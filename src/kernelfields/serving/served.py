@@ -118,7 +118,6 @@ class ServedModel:
             "calibrated": self.calibrated,
         }
 
-
     def _row_names(self) -> list[str] | None:
         """Return the names of the numbers of a row, where training had names."""
         names = vars(self.model).get("feature_names_in_")

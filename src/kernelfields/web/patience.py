@@ -23,7 +23,7 @@ TURNED_AWAY = (
 def impatient_protocol(
     seconds: float = SECONDS, connections: int = CONNECTIONS, unread: float = UNREAD
 ) -> Any:
-    """Return uvicorn's protocol with limits on connections, and on the time of headers and of reading answers.
+    """Return uvicorn's protocol with limits on connections, and on the time of headers and answers.
 
     uvicorn itself waits for headers for ever: whoever opens connections and sends a byte now and then would
     use up all of them. Its own limit on connections fails, with a page of log, where a client has left.
