@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .edges import require_edges
 from .lines import LONGEST_TEXT, Source, read_lines, require_short, write_lines
 from .parents import require_parents
@@ -88,11 +88,14 @@ def write_jsonl(records: Iterable[Record], target: Source) -> None:
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; a key that is given twice is an `InputError`, as one of them would be lost."""
+    """Return an object of JSON; a key that is given twice, and would lose a value, is an `InputError`."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise InputError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} is given twice.")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise InputError(f"the key {quoted(key, 40)} is given twice.")
+            seen.add(key)
     return found
 
 
