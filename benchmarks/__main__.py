@@ -42,6 +42,7 @@ BENCHMARKS = {
     "parsing": "benchmarks.parsing",
     "segments": "benchmarks.segments",
     "serve": "benchmarks.serve",
+    "serve_hostile": "benchmarks.serve_hostile",
     "svm": "benchmarks.svm",
     "trees": "benchmarks.trees",
     "viterbi": "benchmarks.viterbi",
@@ -55,8 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--quick", action="store_true", help="tiny sizes: checks that everything runs, says no more"
     )
+    parser.add_argument(
+        "--hostile", action="store_true", help="serve and others who attack it: serve_hostile"
+    )
     options = parser.parse_args(arguments)
-    result: _run.Result = importlib.import_module(BENCHMARKS[options.name]).run(quick=options.quick)
+    name = f"{options.name}_hostile" if options.hostile else options.name
+    if name not in BENCHMARKS:
+        parser.error(f"{options.name} has no --hostile")
+    result: _run.Result = importlib.import_module(BENCHMARKS[name]).run(quick=options.quick)
     if options.json:
         print(json.dumps(result.as_json()))
     else:

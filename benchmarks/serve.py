@@ -116,9 +116,9 @@ class _Server:
 
 
 @contextmanager
-def _server(model: Path) -> Iterator[_Server]:
-    log = model.with_suffix(".log")
-    command = [sys.executable, "-c", KF, "serve", str(model), "--port", "0"]
+def _server(*models: Path) -> Iterator[_Server]:
+    log = models[0].with_suffix(".log")
+    command = [sys.executable, "-c", KF, "serve", *map(str, models), "--port", "0"]
     with log.open("w") as said:
         process = subprocess.Popen(command, stderr=said, cwd=conll.ROOT)
     try:

@@ -27,6 +27,7 @@ SIGNED = (
         "parsing",
         "segments",
         "serve",
+        "serve_hostile",
         "trees",
         "graph_exact",
         "graph_kernel",

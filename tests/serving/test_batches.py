@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from itertools import cycle, islice
 
 import httpx
@@ -142,18 +141,36 @@ def test_a_full_lane_asks_to_come_back():
 
 
 def test_what_waits_too_long_is_given_up():
+    """Its client is told while the thread is still busy with others, and it is never begun."""
+
     async def run():
-        lane = lane_of(lambda jobs: [JobOutcome(job, b"done") for job in jobs], patience=1.0)
-        late, fresh = job_of(), job_of()
-        late.arrived = time.monotonic() - 2
+        gate, seen = threading.Event(), []
+
+        def work(jobs):
+            seen.extend(job.name for job in jobs)
+            gate.wait(5)
+            return [JobOutcome(job, b"done") for job in jobs]
+
+        lane = lane_of(work)
+        first, late, fresh = job_of("first"), job_of("late"), job_of("fresh")
+        lane.put(first)
+        while len(lane):
+            await asyncio.sleep(0.001)
+        first.begun = True
         lane.put(late)
         lane.put(fresh)
-        found = await asyncio.gather(late.future, fresh.future, return_exceptions=True)
+        first.give_up()  # too late: it is under way
+        late.give_up()
+        (told,) = await asyncio.gather(late.future, return_exceptions=True)
+        gate.set()
+        found = await asyncio.gather(first.future, fresh.future)
         lane.close()
-        return found
+        return told, found, seen
 
-    late, fresh = asyncio.run(run())
-    assert (late.status, fresh) == (503, b"done")
+    told, found, seen = asyncio.run(run())
+    assert (told.status, told.headers) == (503, {"retry-after": "1"})
+    assert found == [b"done", b"done"]
+    assert seen == ["first", "fresh"]
 
 
 def test_a_thread_survives_what_it_runs(caplog):

@@ -97,8 +97,9 @@ def test_wrong_bodies(client, path, body, said):
         b'{"sequences": ' + b"[" * 100_000,
         b'{"sequences": [[[' + b"9" * 10_000 + b"]]]}",
         b'{"sequences": []} {}',
+        b'{"sequences": [], "sequences": []}',
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_bodies_that_are_no_json(client, body):
     answer = client.post("/models/numbers/tag", content=body, headers={"content-type": "application/json"})

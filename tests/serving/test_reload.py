@@ -1,6 +1,8 @@
 """Model files that change while they are served."""
 
+import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +64,15 @@ def test_a_bad_file_leaves_the_old_model_in_place(copied, damage):
     other_model(copied)
     assert refreshed(shelf)["error"] is None
     assert shelf["words"] is not before
+
+
+def test_only_regular_files_are_copied(copied, tmp_path):
+    with pytest.raises(InputError, match=r"Not a regular file\.$"):
+        shelf_of(Path("/dev/zero"))
+    shelf = shelf_of(copied)
+    copied.unlink()
+    os.mkfifo(copied)
+    assert refreshed(shelf)["error"] == f"{copied}: Not a regular file."
 
 
 def test_a_file_that_comes_back_unchanged_is_well_again(copied):

@@ -51,6 +51,36 @@ def test_odd_lengths(length):
     assert answer.status_code in (400, 413)
 
 
+@pytest.mark.parametrize("announced", [True, False])
+def test_what_is_too_large_is_read_to_its_end_within_reason(announced):
+    """A connection that is closed while data arrive is reset, and its client would not see the refusal."""
+
+    async def run(count):
+        taken, said = [], []
+
+        async def receive():
+            taken.append(1)
+            return {"type": "http.request", "body": b"x" * 50, "more_body": len(taken) < count}
+
+        async def send(message):
+            said.append(message)
+
+        length = [(b"content-length", str(50 * count).encode())] if announced else []
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"localhost"), *length]}
+        await guarded(reading, Guards(most=100))(scope, receive, send)
+        return len(taken), said[0]["status"]
+
+    assert asyncio.run(run(8)) == (8, 413)
+    taken, status = asyncio.run(run(1000))
+    assert (taken <= 12, status) == (True, 413)
+
+
+def test_a_body_has_one_length():
+    answer = post(b"x", {"transfer-encoding": "chunked", "content-length": "1"})
+    assert answer.status_code == 400
+    assert answer.json()["error"].endswith("not both.")
+
+
 def test_bodies_that_do_not_arrive():
     async def stuck():
         yield b"x"

@@ -18,15 +18,17 @@ from kernelfields.web import Guards, address_of, guarded, listen, run_server
 import kernelfields.web.running as running
 from kernelfields.web.patience import impatient_protocol
 
-running.impatient_protocol = lambda: impatient_protocol(0.3, connections=4)
+running.impatient_protocol = lambda: impatient_protocol(0.3, connections=4, unread=0.3)
 
 async def app(scope, receive, send):
     if scope["type"] != "http":
         return
     await receive()
     await asyncio.sleep(0.5 if scope["path"] == "/slow" else 0)
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
-    await send({"type": "http.response.body", "body": b"ok"})
+    body = bytes(2**26) if scope["path"] == "/large" else b"ok"
+    length = str(len(body)).encode()
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", length)]})
+    await send({"type": "http.response.body", "body": body})
 
 listening = listen("127.0.0.1", 0)
 stopped = []
@@ -121,3 +123,19 @@ def test_a_port_that_is_taken_is_one_sentence():
 def test_odd_places_are_refused(host, port, why):
     with pytest.raises(InputError, match=why):
         listen(host, port)
+
+
+def test_answers_that_nobody_reads_are_dropped(server):
+    """The client sees the end of its connection once it looks, not all of the answer."""
+    with connect(server) as client:
+        client.sendall(get("/large"))
+        with connect(server) as other:  # closed by the server at last, too: it has asked for nothing
+            assert other.recv(1) == b""
+        time.sleep(0.5)
+        count = 0
+        try:
+            while part := client.recv(2**20):
+                count += len(part)
+        except ConnectionError:
+            pass
+        assert count < 2**26

@@ -38,6 +38,9 @@ def serve(
         list[str] | None, typer.Option(help="A further name of this server, which clients use.")
     ] = None,
     max_body: Annotated[float, typer.Option(help="Megabytes of a request.", min=0.001, max=1024.0)] = 4.0,
+    memory: Annotated[
+        float, typer.Option(help="Megabytes for all requests under way together.", min=16.0, max=1048576.0)
+    ] = 512.0,
     threads: Annotated[int, typer.Option(help="Threads of one prediction.", min=1)] = 1,
     debug: Debug = False,
 ) -> None:
@@ -56,7 +59,9 @@ def serve(
         from ..web import require_web
 
         require_web("kf serve")
-        _serve(models, host, port, token, tuple(name or ()), int(max_body * 2**20), threads)
+        _serve(
+            models, host, port, token, tuple(name or ()), int(max_body * 2**20), int(memory * 2**20), threads
+        )
 
 
 def _serve(
@@ -66,6 +71,7 @@ def _serve(
     token: str | None,
     names: tuple[str, ...],
     size: int,
+    memory: int,
     threads: int,
 ) -> None:
     from ..serving import Limits, Shelf, model_files, service
@@ -79,9 +85,8 @@ def _serve(
         warning = warning_of(shelf[file.name].model)
         if warning is not None:
             typer.echo(f"{file.name}: {warning}", err=True)
-    app = service(
-        shelf, Limits(bytes=size), secured=secret is not None, thread_starts=partial(_limit_threads, threads)
-    )
+    limits = Limits(bytes=size, memory=memory)
+    app = service(shelf, limits, secured=secret is not None, thread_starts=partial(_limit_threads, threads))
     guards = Guards(host, secret, names, POLICY, most=size)
     listening = listen(host, port)
     sys.setswitchinterval(SWITCH)

@@ -27,6 +27,9 @@ class Form(ABC):
 class Operation(ABC):
     """What is asked of a model; equal ones are answered together."""
 
+    k: int = 0
+    """Best labellings of every input; 0 where none are asked for."""
+
     @abstractmethod
     def answers(self, served: ServedModel, inputs: list[Any]) -> dict[str, list[Any]]:
         """Return the answers, each a list with one entry for every input."""

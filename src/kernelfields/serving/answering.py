@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -12,6 +13,8 @@ from typing import Any
 from ..errors import InfeasibleError, InputError, ScoreError
 from ..web import RefusedError
 from ._base import Operation
+from .budget import BUSY, RETRY, MemoryBudget
+from .costs import pieces, size_of
 from .lane import Job, JobOutcome
 from .limits import Limits
 from .questions import Question, read_question
@@ -37,12 +40,20 @@ class Answering:
     ----------
     limits : Limits
         How much one request may ask for.
+    budget : MemoryBudget, optional
+        What all requests share; one of its own if not given.
     elsewhere : callable, optional
         Takes over jobs that would keep others waiting; refuses by `RefusedError` what it cannot take.
     """
 
-    def __init__(self, limits: Limits, elsewhere: Callable[[Job], None] | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        elsewhere: Callable[[Job], None] | None = None,
+        budget: MemoryBudget | None = None,
+    ) -> None:
         self.limits, self.elsewhere = limits, elsewhere
+        self.budget = budget or MemoryBudget(limits.memory)
 
     def __call__(self, jobs: Sequence[Job]) -> list[JobOutcome]:
         """Answer jobs; none of them spoils the others."""
@@ -50,9 +61,8 @@ class Answering:
         groups: dict[tuple[int, Operation], list[_Asked]] = {}
         for job in jobs:
             try:
-                question = read_question(job.body, job.operation, job.served, self.limits)
-                job.sequences, job.positions = len(question.inputs), question.positions
-                if self.elsewhere is not None and not question.operation.is_ready(job.served):
+                question = self._question(job)
+                if self.elsewhere is not None and not self._is_cheap(job, question):
                     self.elsewhere(job)
                     outcomes.append(JobOutcome(job, None))
                     continue
@@ -61,54 +71,86 @@ class Answering:
                 continue
             groups.setdefault((id(job.served), question.operation), []).append(_Asked(job, question))
         for (_, operation), asked in groups.items():
-            outcomes += _together(asked[0].job.served, operation, asked)
+            outcomes += self._together(asked[0].job.served, operation, asked)
         return outcomes
 
+    def _question(self, job: Job) -> Question:
+        """Read a request once, and refuse what would take too long."""
+        if job.question is None:
+            job.question = read_question(job.body, job.operation, job.served, self.limits)
+        question: Question = job.question
+        job.sequences, job.positions = len(question.inputs), question.positions
+        seconds = question.cost.seconds
+        if seconds > self.limits.seconds:
+            raise _too_long(f"would take about {seconds:.0f} seconds", self.limits)
+        return question
 
-def _together(served: ServedModel, operation: Operation, asked: list[_Asked]) -> list[JobOutcome]:
-    """Answer requests of one kind at once; if that fails, each by itself, to find out whose fault it is."""
-    try:
-        found = _predicted(served, operation, [x for one in asked for x in one.question.inputs])
-        answers = [_written(served, operation, one, found) for one in asked]
-    except Exception as error:
-        if len(asked) == 1:
-            return [JobOutcome(asked[0].job, _refused(error))]
-        return [outcome for one in asked for outcome in _together(served, operation, [one])]
-    return [JobOutcome(one.job, answer) for one, answer in zip(asked, answers, strict=True)]
+    def _is_cheap(self, job: Job, question: Question) -> bool:
+        return question.operation.is_ready(job.served) and question.cost.seconds <= self.limits.cheap
+
+    def _together(self, served: ServedModel, operation: Operation, asked: list[_Asked]) -> list[JobOutcome]:
+        """Answer requests of one kind at once; if that fails, each by itself, to see whose fault it is."""
+        costs = [cost for one in asked for cost in one.question.costs]
+        sizes = [size_of(x) for one in asked for x in one.question.inputs]
+        cut = pieces(costs, sizes, self.limits.piece, CHUNK)
+        room = max((sum(cost.room for cost in costs[piece]) for piece in cut), default=0)
+        try:
+            with self.budget.taken(room + sum(one.question.cost.bytes for one in asked)):
+                for one in asked:
+                    one.job.begun = True
+                found = self._predicted(served, operation, asked, cut)
+                answers = [_written(served, operation, one, found) for one in asked]
+        except Exception as error:
+            if len(asked) == 1:
+                return [JobOutcome(asked[0].job, _refused(error))]
+            return [outcome for one in asked for outcome in self._together(served, operation, [one])]
+        return [JobOutcome(one.job, answer) for one, answer in zip(asked, answers, strict=True)]
+
+    def _predicted(
+        self, served: ServedModel, operation: Operation, asked: list[_Asked], cut: list[slice]
+    ) -> dict[str, Iterator[str]]:
+        """Return the answers to all inputs as JSON, one after the other, under each name."""
+        inputs = [x for one in asked for x in one.question.inputs]
+        costs = [cost for one in asked for cost in one.question.costs]
+        parts: list[dict[str, list[str]]] = []
+        first = time.thread_time()
+        for piece in cut:
+            if not any(one.job.is_wanted for one in asked):
+                raise RefusedError(503, BUSY, RETRY)
+            began = time.thread_time()
+            if began - first > self.limits.seconds * len(asked):
+                raise _too_long(f"was not complete after {self.limits.seconds:g} seconds", self.limits)
+            found = operation.answers(served, inputs[piece])
+            parts.append({name: [*map(_text, values)] for name, values in found.items()})
+            estimated = sum(cost.seconds for cost in costs[piece])
+            served.pace_of(type(operation)).learn(estimated, time.thread_time() - began)
+        names = parts[0] if parts else operation.answers(served, [])
+        return {name: chain.from_iterable([part[name] for part in parts]) for name in names}
 
 
-def _predicted(served: ServedModel, operation: Operation, inputs: list[Any]) -> dict[str, Iterator[Any]]:
-    """Return the answers to all inputs, one after the other, under each name."""
-    parts = [operation.answers(served, chunk) for chunk in _chunks(inputs)]
-    names = parts[0] if parts else operation.answers(served, [])
-    return {name: chain.from_iterable([part[name] for part in parts]) for name in names}
-
-
-def _chunks(inputs: list[Any]) -> Iterator[list[Any]]:
-    """Cut inputs so that each part has few positions, or one input."""
-    chunk: list[Any] = []
-    count = 0
-    for x in inputs:
-        size = len(getattr(x, "features", x))
-        if chunk and count + size > CHUNK:
-            yield chunk
-            chunk, count = [], 0
-        chunk.append(x)
-        count += size
-    if chunk:
-        yield chunk
+def _too_long(what: str, limits: Limits) -> RefusedError:
+    return RefusedError(
+        422,
+        f"The answer {what}, at most {limits.seconds:g} are spent on one request: send shorter or fewer "
+        "sequences, or ask for a smaller k.",
+    )
 
 
 def _written(
-    served: ServedModel, operation: Operation, asked: _Asked, found: dict[str, Iterator[Any]]
+    served: ServedModel, operation: Operation, asked: _Asked, found: dict[str, Iterator[str]]
 ) -> bytes:
-    """Take the answers to one request from those to all, and write them."""
+    """Take the answers to one request from those to all, and join them."""
     count = len(asked.question.inputs)
-    answer: dict[str, Any] = {name: list(islice(values, count)) for name, values in found.items()}
-    answer = {"model": asked.job.name, **operation.common(served), **answer}
+    answer = {"model": asked.job.name, **operation.common(served)}
+    fields = [f"{_text(name)}:{_text(value)}" for name, value in answer.items()]
+    fields += [f"{_text(name)}:[{','.join(islice(values, count))}]" for name, values in found.items()]
     if asked.question.notes:
-        answer["notes"] = asked.question.notes
-    return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        fields.append(f'"notes":{_text(asked.question.notes)}')
+    return ("{" + ",".join(fields) + "}").encode()
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _refused(error: Exception) -> RefusedError:

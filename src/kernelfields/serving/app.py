@@ -17,6 +17,8 @@ from .shelf import Shelf
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 HTML = "text/html; charset=utf-8"
+PART = 2**16
+"""Bytes of an answer that are handed on at once."""
 
 
 def service(
@@ -73,10 +75,7 @@ class _Endpoints:
         return self._response(body, status, {"content-type": kind})
 
     async def ask(self, operation: str, request: Any) -> Any:
-        kind = request.headers.get("content-type", "")
-        return self._answer(
-            await self.service.ask(request.path_params["name"], operation, kind, request.body)
-        )
+        return _Asking(self.service, operation, request)
 
     async def home(self, request: Any) -> Any:
         return self._answer(index(self.service.shelf, str(request.base_url).rstrip("/")), HTML)
@@ -98,3 +97,26 @@ class _Endpoints:
 
     async def model(self, request: Any) -> Any:
         return self._answer(json.dumps(self.service.model(request.path_params["name"]).description()))
+
+
+class _Asking:
+    """A request to a model, and its answer, which is handed on in parts as the client reads them.
+
+    The body and then the answer count as memory under way until the client has taken the last part.
+    """
+
+    def __init__(self, service: Service, operation: str, request: Any) -> None:
+        self.service, self.operation, self.request = service, operation, request
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers, budget = self.request.headers, self.service.budget
+        kind, name = headers.get("content-type", ""), self.request.path_params["name"]
+        with budget.taken(int(headers.get("content-length", self.service.limits.bytes))):
+            answer = await self.service.ask(name, self.operation, kind, self.request.body)
+        with budget.taken(len(answer)):
+            fields = [(b"content-type", JSON.encode()), (b"content-length", str(len(answer)).encode())]
+            await send({"type": "http.response.start", "status": 200, "headers": fields})
+            for part in range(0, len(answer), PART):
+                body = answer[part : part + PART]
+                more = part + PART < len(answer)
+                await send({"type": "http.response.body", "body": body, "more_body": more})

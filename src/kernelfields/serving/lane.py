@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from ..web import RefusedError
+from .budget import BUSY, RETRY
 from .served import ServedModel
 
 log = logging.getLogger(__name__)
-BUSY = "The server is busy; try again in a second."
-RETRY = {"retry-after": "1"}
 TOGETHER = 64
 """Requests that are answered at once: more would keep the first waiting."""
 
@@ -30,9 +29,22 @@ class Job:
     operation: str
     body: bytes
     future: asyncio.Future[bytes]
-    arrived: float = field(default_factory=time.monotonic)
     sequences: int = 0
     positions: int = 0
+    question: Any = None
+    """What was asked, once a lane has read it."""
+    begun: bool = False
+    """Whether it is being answered, and waits no more."""
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody still waits for the answer."""
+        return not self.future.done()
+
+    def give_up(self) -> None:
+        """Ask the client to come back, if the job has only waited so far; runs in the event loop."""
+        if self.is_wanted and not self.begun:
+            self.future.set_exception(RefusedError(503, BUSY, RETRY))
 
 
 @dataclass(frozen=True)
@@ -55,11 +67,13 @@ class Lane:
     most : int
         Jobs that may wait.
     patience : float
-        Seconds after which a job that still waits is given up.
+        Seconds for which `close` waits for the last answers.
     done : callable
         Told of every batch that was answered; called in the event loop.
     start : callable
         Called first in the thread.
+    together : int
+        Jobs that are answered at once, at most.
     """
 
     def __init__(
@@ -69,7 +83,9 @@ class Lane:
         patience: float,
         done: Callable[[list[JobOutcome]], None],
         start: Callable[[], None] = lambda: None,
+        together: int = TOGETHER,
     ) -> None:
+        self._together = together
         self._work, self.most, self.patience, self._done, self._start = work, most, patience, done, start
         self._waiting: deque[Job] = deque()
         self._changed = threading.Condition()
@@ -119,13 +135,12 @@ class Lane:
         with self._changed:
             while not self._waiting and self._open:
                 self._changed.wait()
-            return [self._waiting.popleft() for _ in range(min(TOGETHER, len(self._waiting)))]
+            return [self._waiting.popleft() for _ in range(min(self._together, len(self._waiting)))]
 
     def _answered(self, jobs: list[Job]) -> list[JobOutcome]:
-        due = time.monotonic() - self.patience
-        late = [JobOutcome(job, RefusedError(503, BUSY, RETRY)) for job in jobs if job.arrived < due]
-        fresh = [job for job in jobs if job.arrived >= due]
-        return [*late, *(self._work(fresh) if fresh else [])]
+        """Answer those that are still wanted: others have waited too long, or their clients have left."""
+        wanted = [job for job in jobs if job.is_wanted]
+        return self._work(wanted) if wanted else []
 
     def _hand_back(self, outcomes: list[JobOutcome]) -> None:
         loop = outcomes[0].job.future.get_loop() if outcomes else None

@@ -25,10 +25,20 @@ class Limits:
     """Labellings of one sequence."""
     waiting: int = 256
     """Requests that wait to be answered; more are asked to come back."""
-    large_waiting: int = 16
+    large_waiting: int = 64
     """The same, of large requests."""
-    small: int = 2**16
-    """Bytes up to which a request is not large."""
+    dear_waiting: int = 16
+    """The same, of requests that take long to answer."""
+    small: int = 2**13
+    """Bytes up to which a request is read with the small ones."""
+    cheap: float = 0.02
+    """Seconds up to which a request is answered with the small ones, as estimated."""
+    piece: float = 0.1
+    """Seconds of a piece of a large request; whether it is still wanted is looked at between two pieces."""
+    seconds: float = 10.0
+    """Time that the answer to a request may take, as estimated."""
+    memory: int = 512 * MEGABYTE
+    """Bytes of all requests under way together, as estimated, with answers that were not read yet."""
     patience: float = 10.0
     """Seconds after which a request that still waits is asked to come back."""
 

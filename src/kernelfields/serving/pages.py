@@ -37,9 +37,8 @@ def _model(name: str, shelf: Shelf, address: str) -> str:
     body = json.dumps({"sequences": [_example(served.form, served.structure)]}, ensure_ascii=False)
     command = f"curl {address}/models/{name}/tag -H 'Content-Type: application/json' \\\n  -d '{body}'"
     labels = ", ".join(map(str, served.classes[:30])) + (", …" if len(served.classes) > 30 else "")
-    kind = type(served.model).__name__
     return (
-        f"<h2>{escape(name)}</h2><p>{escape(kind)} of {escape(served.form.name)}; "
+        f"<h2>{escape(name)}</h2><p>{escape(served.kind)} of {escape(served.form.name)}; "
         f"labels: {escape(labels)}.</p><pre>{escape(command)}</pre>"
     )
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, quoted
-from ..io.jsonl import kind_of, parse_value
+from ..io.jsonl import kind_of, parse_value, unique_keys
 from ..web import RefusedError
 from ._base import Operation
+from .costs import Cost
 from .items import read_sequences, require_characters
 from .limits import Limits
 from .operations import BestOperation, MarginalOperation, TagOperation
@@ -18,6 +19,10 @@ from .served import ServedModel
 
 HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """How JSON names half of a character."""
+PARSED = 24
+"""Bytes of objects that one byte of JSON becomes, at most."""
+READ_BYTE = 1e-7
+"""Seconds to read a byte of JSON."""
 OPTIONS = {
     "tag": ("abstain", "error_at_most", "confidence", "probabilities"),
     "marginals": (),
@@ -35,6 +40,10 @@ class Question:
     """As the model takes them."""
     positions: int
     notes: list[str]
+    costs: list[Cost]
+    """Of every input."""
+    cost: Cost
+    """Of the whole request, with its body."""
 
 
 def read_question(body: bytes, name: str, served: ServedModel, limits: Limits) -> Question:
@@ -59,12 +68,14 @@ def read_question(body: bytes, name: str, served: ServedModel, limits: Limits) -
     positions = sum(len(item if served.structure == "chain" else item.features) for item in items)
     _require_small(operation.numbers(served, positions), limits)
     inputs, notes = served.suited(items)
-    return Question(operation, inputs, positions, notes)
+    costs = [served.cost_of(operation, x) for x in inputs]
+    read = Cost(READ_BYTE * len(body), 0, PARSED * len(body))
+    return Question(operation, inputs, positions, notes, costs, sum(costs, read))
 
 
 def _parsed(body: bytes) -> Any:
     try:
-        return parse_value(body.decode("utf-8"))
+        return parse_value(body.decode("utf-8"), unique_keys)
     except UnicodeDecodeError as error:
         raise RefusedError(400, f"The body is not UTF-8: {error.reason} at byte {error.start}.") from None
     except InputError as error:

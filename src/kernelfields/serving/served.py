@@ -6,13 +6,16 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ..data.reading import Verbatim
 from ..errors import InputError
 from ..features import DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
 from ..guarantees import Guarantee
-from ._base import Form
+from ..trials.preparing import inner
+from ._base import Form, Operation
+from .costs import Cost, Pace, cost_of, empty_batch, size_of
 from .forms import AttributeForm, RowForm, SymbolForm, WordForm
 
 CONFIDENCE = 0.95
@@ -60,6 +63,8 @@ class ServedModel:
         self.has_marginals = _answers(lambda: model.predict_marginals([]))
         self.has_kbest = _answers(lambda: model.predict_kbest([], 1))
         self.calibrated = getattr(model, "calibration_", None) is not None
+        self._batch = empty_batch(inner(model))
+        self._paces: dict[type, Pace] = {}
         self._guarantees: OrderedDict[tuple[float, float], Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -67,6 +72,16 @@ class ServedModel:
         """Return items as the model takes them, and what there is to say about that."""
         notes: list[str] = []
         return self.adapt(self.model, notes.append)(items), notes
+
+    def pace_of(self, kind: type[Operation]) -> Pace:
+        """Return how fast operations of a kind are."""
+        return self._paces.setdefault(kind, Pace())
+
+    def cost_of(self, operation: Operation, x: Any) -> Cost:
+        """Return what the answer to one input will take."""
+        labels, numbers = len(self.classes), operation.numbers(self, size_of(x))
+        found = cost_of(self._batch, x, labels, operation.k, numbers)
+        return replace(found, seconds=found.seconds * self.pace_of(type(operation)).factor)
 
     def guarantees(self, error_at_most: float, confidence: float | None) -> dict[Hashable, Guarantee]:
         """Return what calibration promises; found once."""
@@ -86,17 +101,27 @@ class ServedModel:
         """Return whether a guarantee has been found."""
         return (error_at_most, CONFIDENCE if confidence is None else confidence) in self._guarantees
 
+    @property
+    def kind(self) -> str:
+        """The name of the estimator; that inside a pipeline, which says more."""
+        return type(inner(self.model)).__name__
+
     def description(self) -> dict[str, Any]:
         """Return what users have to know."""
         return {
-            "estimator": type(self.model).__name__,
+            "estimator": self.kind,
             "labels": self.classes,
             "input": self.form.name,
-            "columns": list(self.form.columns) if isinstance(self.form, WordForm) else None,
+            "columns": list(self.form.columns) if isinstance(self.form, WordForm) else self._row_names(),
             "width": self.form.width if isinstance(self.form, RowForm) else None,
             "structure": self.structure,
             "calibrated": self.calibrated,
         }
+
+    def _row_names(self) -> list[str] | None:
+        """Return the names of the numbers of a row, where training had names."""
+        names = vars(self.model).get("feature_names_in_")
+        return None if names is None else [str(name) for name in names]
 
 
 def _form(model: Any, adapter: Adapter) -> Form:

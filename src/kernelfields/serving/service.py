@@ -12,7 +12,8 @@ from typing import Any
 from ..errors import quoted
 from ..web import RefusedError
 from .answering import Answering
-from .lane import BUSY, RETRY, Job, JobOutcome, Lane
+from .budget import BUSY, RETRY, MemoryBudget
+from .lane import Job, JobOutcome, Lane
 from .limits import Limits
 from .metrics import Metrics
 from .openapi import document
@@ -23,7 +24,11 @@ JSON = "application/json"
 
 
 class Service:
-    """Models, the lanes in which requests wait for them, and the numbers about both."""
+    """Models, the lanes in which requests wait for them, and the numbers about both.
+
+    Small requests are read and answered together in one lane, large ones are read in another: that takes
+    long enough to keep small ones waiting. Both hand on what is dear to a third, in which nothing is read.
+    """
 
     def __init__(
         self, shelf: Shelf, limits: Limits, secured: bool, thread_starts: Callable[[], None]
@@ -31,22 +36,25 @@ class Service:
         self.shelf, self.limits, self.secured = shelf, limits, secured
         self.metrics = Metrics()
         patience = limits.patience
-        self.large = Lane(Answering(limits), limits.large_waiting, patience, self._done, thread_starts)
-        self.small = Lane(
-            Answering(limits, self.large.put), limits.waiting, patience, self._done, thread_starts
-        )
+        self.budget = budget = MemoryBudget(limits.memory)
+        dear = Answering(limits, budget=budget)
+        self.dear = Lane(dear, limits.dear_waiting, patience, self._done, thread_starts, together=1)
+        cheap = Answering(limits, self.dear.put, budget)
+        self.large = Lane(cheap, limits.large_waiting, patience, self._done, thread_starts, together=1)
+        self.small = Lane(cheap, limits.waiting, patience, self._done, thread_starts)
+        self.lanes = (self.small, self.large, self.dear)
         self._document: tuple[int, bytes] = (-1, b"")
 
     @asynccontextmanager
     async def running(self, _: Any) -> AsyncIterator[None]:
         """Answer requests, and look at the files of models, from start to end."""
-        self.large.start()
-        self.small.start()
+        for lane in self.lanes:
+            lane.start()
         self.shelf.watch()
         try:
             yield
         finally:
-            for end in (self.small.close, self.large.close, self.shelf.close):
+            for end in (*(lane.close for lane in self.lanes), self.shelf.close):
                 await asyncio.to_thread(end)
 
     def model(self, name: str) -> ServedModel:
@@ -77,7 +85,11 @@ class Service:
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         job = Job(name, self.shelf[name], operation, body, future)
         (self.small if len(body) <= self.limits.small else self.large).put(job)
-        return await future
+        waiting = future.get_loop().call_later(self.limits.patience, job.give_up)
+        try:
+            return await future
+        finally:
+            waiting.cancel()
 
     def _done(self, outcomes: list[JobOutcome]) -> None:
         good = [outcome.job for outcome in outcomes if isinstance(outcome.answer, bytes)]
@@ -93,18 +105,18 @@ class Service:
         well = all(one["error"] is None for one in models.values())
         return {
             "status": "ok" if well and self.is_answering else "degraded",
-            "waiting": len(self.small) + len(self.large),
+            "waiting": sum(map(len, self.lanes)),
             "models": models,
         }
 
     @property
     def is_answering(self) -> bool:
         """Whether the threads that predict are there."""
-        return self.small.is_alive and self.large.is_alive
+        return all(lane.is_alive for lane in self.lanes)
 
     def measured(self) -> str:
         """Return the numbers, as Prometheus reads them."""
-        return self.metrics.text(len(self.small) + len(self.large), self.shelf.health())
+        return self.metrics.text(sum(map(len, self.lanes)), self.shelf.health())
 
     def document(self) -> bytes:
         """Return the description in OpenAPI, written again when a model has changed."""

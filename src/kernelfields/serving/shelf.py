@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import logging
-import shutil
+import os
+import stat
 import tempfile
 import threading
 import time
@@ -17,6 +19,8 @@ from .served import MakeAdapter, ServedModel
 
 EVERY = 1.0
 """Seconds between two looks at the files."""
+BLOCK = 2**20
+"""Bytes of a file that are copied at once."""
 log = logging.getLogger(__name__)
 
 Stamp = tuple[int, int, int]
@@ -118,7 +122,7 @@ class Shelf:
             stamp = stamp_of(path)
             with tempfile.TemporaryDirectory(prefix="kf-serve-", ignore_cleanup_errors=True) as folder:
                 copy = Path(folder) / "model.kf"
-                shutil.copyfile(path, copy)
+                _copied(path, copy)
                 return ServedModel(self._named(copy, path), self._adapt), stamp
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}.") from None
@@ -168,9 +172,22 @@ class _Place:
         }
 
 
+def _copied(path: Path, copy: Path) -> None:
+    """Copy a file, no more of it than it had at the beginning; a device or a pipe has no end."""
+    with path.open("rb") as source, copy.open("wb") as target:
+        left = os.fstat(source.fileno()).st_size
+        while left and (block := source.read(min(left, BLOCK))):
+            target.write(block)
+            left -= len(block)
+
+
 def stamp_of(path: Path) -> Stamp:
     """Return what changes when a file does."""
     found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "Not a regular file")
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 

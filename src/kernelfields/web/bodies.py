@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from .asgi import App, Message, Receive, RefusedError, Scope, Send, header_of
 
 MEGABYTE = 2**20
 CLOSE = {"connection": "close"}
 """The rest of the body is not read."""
+
+DISCARDED = 4
+"""How many times the limit is read of a body that is too large, so that its client gets the refusal."""
 
 
 class BodyLimit:
@@ -32,9 +36,17 @@ class BodyLimit:
         length = header_of(scope, b"content-length")
         if length is not None and not (length.isascii() and length.isdecimal()):
             raise RefusedError(400, "Content-Length is not a number.", CLOSE)
-        if length is not None and (len(length) > 18 or int(length) > self.most):
-            raise self._too_large()
-        await self.app(scope, _Metered(self, receive), send)
+        if length is not None and header_of(scope, b"transfer-encoding") is not None:
+            raise RefusedError(400, "A request has Content-Length or Transfer-Encoding, not both.", CLOSE)
+        metered = _Metered(self, receive)
+        try:
+            if length is not None and (len(length) > 18 or int(length) > self.most):
+                raise self._too_large()
+            await self.app(scope, metered, send)
+        except RefusedError as refused:
+            if refused.status == 413:
+                await metered.discard()
+            raise
 
     def _too_large(self) -> RefusedError:
         size = f"{self.most / MEGABYTE:.3g} MB" if self.most >= MEGABYTE else f"{self.most} bytes"
@@ -59,6 +71,18 @@ class _Metered:
         if self.count > self.limit.most:
             raise self.limit._too_large()
         return message
+
+    async def discard(self) -> None:
+        """Read what the client is still sending, up to a limit.
+
+        A connection that is closed while data arrive is reset, and the client never sees the answer.
+        """
+        most = self.count + DISCARDED * self.limit.most
+        with suppress(RefusedError):
+            while not self.complete and self.count <= most:
+                message = await self._in_time()
+                self.count += len(message.get("body", b""))
+                self.complete = message["type"] != "http.request" or not message.get("more_body", False)
 
     async def _in_time(self) -> Message:
         if self.due is None:

@@ -9,6 +9,8 @@ from .asgi import RefusedError
 
 SECONDS = 10.0
 """From the first byte of a request, or from the beginning of a connection, to the end of its headers."""
+UNREAD = 30.0
+"""From when a client is behind with reading an answer to the end of it: as long as a body may take."""
 CONNECTIONS = 512
 """At a time: well below the usual limit of 1,024 open files."""
 BUSY = RefusedError(503, "There are too many connections; try again in a second.").body()
@@ -18,11 +20,14 @@ TURNED_AWAY = (
 )
 
 
-def impatient_protocol(seconds: float = SECONDS, connections: int = CONNECTIONS) -> Any:
-    """Return uvicorn's protocol with limits on connections, and on the time that headers may take.
+def impatient_protocol(
+    seconds: float = SECONDS, connections: int = CONNECTIONS, unread: float = UNREAD
+) -> Any:
+    """Return uvicorn's protocol with limits on connections, and on the time of headers and answers.
 
     uvicorn itself waits for headers for ever: whoever opens connections and sends a byte now and then would
     use up all of them. Its own limit on connections fails, with a page of log, where a client has left.
+    Answers that a client does not read would be kept for ever, too.
     """
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -30,6 +35,8 @@ def impatient_protocol(seconds: float = SECONDS, connections: int = CONNECTIONS)
         """Closes connections that keep it waiting."""
 
         waiting: asyncio.TimerHandle | None = None
+        behind: asyncio.TimerHandle | None = None
+        unread_cycle: Any = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -46,8 +53,31 @@ def impatient_protocol(seconds: float = SECONDS, connections: int = CONNECTIONS)
             else:
                 self._wait(None)
 
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            if self.behind is None or self.unread_cycle is not self.cycle:
+                self._catch_up()
+                self.unread_cycle = self.cycle
+                self.behind = self.loop.call_later(unread, self._drop)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self.cycle is None or self.cycle.response_complete:
+                self._catch_up()
+
+        def _drop(self) -> None:
+            self.behind = None
+            if self.flow.write_paused:
+                self.transport.abort()
+
+        def _catch_up(self) -> None:
+            if self.behind is not None:
+                self.behind.cancel()
+                self.behind = None
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._wait(None)
+            self._catch_up()
             super().connection_lost(exc)
 
         def _wait(self, transport: Any) -> None:
