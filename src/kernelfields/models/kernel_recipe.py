@@ -16,7 +16,7 @@ from ..data.inputs import Inputs
 from ..data.labels import unlabelled_items
 from ..data.reading import Extractor, read_to_fit
 from ..data.rules import offset_of
-from ..data.training import ClassWeight, LossSettings, Training, learns_without_labels, read_training
+from ..data.training import ClassWeight, LossSettings, Training, learns_without_labels, read_training, require_labelling
 from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
 from ..kernels import Kernel, as_kernel
@@ -211,6 +211,8 @@ class KernelRecipe:
         Kernels that are one stay one, so that they share a Gram matrix; those of cliques see other
         observations, and are settled by `CliqueTerms`.
         """
+        if self.edge_kernel is not None:
+            require_labelling(structure, "edge_kernel")
         known: dict[Hashable, Kernel] = {}
         kernel = settled_kernels(self.kernel, observations, known)
         edge_kernel = True if self.edge_kernel is self.kernel else self.edge_kernel
