@@ -100,17 +100,21 @@ def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
 
 
 def damped_scores(scored: ScoredBatch, components: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
-    """Return the scores of the mode, those of answers over √(1 + π v/8), v the variance of their contrasts.
+    """Return the scores of the mode, all cliques of an instance over one √(1 + π v/8).
 
-    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]. The
-    best answer of every position stays, where neighbours do not say otherwise.
+    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]: v is the
+    variance of contrasts, the score of one label less another's at a vertex, averaged over the vertices of
+    the instance. One factor for vertices, pairs and all other cliques keeps what they weigh against each
+    other, and so the best labelling; were vertices damped alone, pairs would overrule them.
     """
     answer = scored.batch.answer
     mode = scored.scores[answer]
     deviations = np.stack([np.where(np.isfinite(mode), one[answer] - mode, 0.0) for one in components])
     contrasts = deviations - deviations.mean(axis=-1, keepdims=True)
-    variance = np.square(contrasts).mean(axis=(0, -1))
-    return {**scored.scores, answer: mode / np.sqrt(1 + np.pi * variance / 8)[..., None]}
+    # the difference of two labels has twice the variance of a label's deviation from their mean
+    variance = 2 * np.square(contrasts).mean(axis=(0, -1))
+    factor = 1 / np.sqrt(1 + np.pi * float(variance.mean() if variance.size else 0.0) / 8)
+    return {clique: factor * values for clique, values in scored.scores.items()}
 
 
 def _scores_of(model: Any, scored: ScoredBatch, known: Array | None) -> dict[str, Array]:
