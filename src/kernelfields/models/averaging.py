@@ -102,10 +102,10 @@ def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
 def damped(scored: ScoredBatch, components: Sequence[Mapping[str, Array]]) -> ScoredBatch:
     """Return the scores of the mode, all cliques of an instance over one √(1 + π v/8).
 
-    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]; v is the
-    variance of the difference of two labels' scores at a vertex, averaged over pairs of labels and the
-    vertices of the instance. One factor for vertices, pairs and all other cliques keeps what they weigh against
-    each other, and so the best labelling; were vertices damped alone, pairs would overrule them.
+    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]; v is
+    the variance of the difference of two labels' scores at a vertex, averaged over pairs of labels and the
+    vertices of the instance. One factor for vertices, pairs and all other cliques keeps what they weigh
+    against each other, and so the best labelling; were vertices damped alone, pairs would overrule them.
     """
     batch = scored.batch.untied([name for name, one in scored.batch.cliques.items() if one.shared])
     mode = scored.scores[batch.answer]

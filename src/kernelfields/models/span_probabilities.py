@@ -73,8 +73,8 @@ def _in_one_sweep(
     """Return the probabilities of all entities of chains from one forward-backward pass.
 
     Labels are a Markov chain given x: p(y_a … y_b) = p(y_a) Π_t p(y_t, y_{t+1}) / p(y_t), and so for the
-    labels before and after. All of them are marginals of vertices and pairs: the time is that of one pass plus
-    the lengths of the entities, however long the sequence is.
+    labels before and after. All of them are marginals of vertices and pairs: the time is that of one
+    pass plus the lengths of the entities, however long the sequence is.
     """
     wide = batch.untied(["edge"])
     places = [
