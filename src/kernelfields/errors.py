@@ -14,6 +14,10 @@ class TableSizeError(InputError):
     """A graph whose exact sums would take too large a table."""
 
 
+class UnsupportedError(InputError, TypeError):
+    """A loss, solver or decoder that needs what a structure or another setting does not offer."""
+
+
 class ScoreError(ValueError):
     """Clique scores that are NaN or +inf."""
 

@@ -11,6 +11,7 @@ import pytest
 from kernelfields import CRF, KernelCRF
 from kernelfields.errors import InputError
 from kernelfields.metrics import entity_spans
+from kernelfields.models import span_probabilities
 
 LABELS = ["B-X", "I-X", "B-Y", "O"]
 
@@ -63,3 +64,17 @@ def test_refusals() -> None:
     plain = CRF(penalty=0.5).fit(X, [["a" if k == "O" else "b" for k in one] for one in y])
     with pytest.raises(InputError, match="name no entities"):
         plain.entity_probabilities(X, y)
+
+
+def test_chains_are_swept_once_however_many_entities_they_have(monkeypatch):
+    """All entities come from one forward-backward pass: no batch of a copy of the sequence for each."""
+    X = [np.random.default_rng(s).normal(size=(n, 2)) for s, n in enumerate((1, 6, 40))]
+    y = [["B-x"], ["O", "B-x", "I-x", "B-x", "I-x", "O"], ["O", "B-x", "I-x", "I-x"] * 10]
+    model = CRF(0.1).fit(X, y)
+    swept = model.entity_probabilities(X, y)
+    monkeypatch.setattr(span_probabilities, "ChainBatch", ())  # what other structures do, one sum per entity
+    for mine, other in zip(swept, model.entity_probabilities(X, y), strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-9)
+    monkeypatch.undo()
+    monkeypatch.setattr(span_probabilities, "_constrained", None)
+    model.entity_probabilities(X, y)

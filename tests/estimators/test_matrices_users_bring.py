@@ -64,3 +64,17 @@ def test_the_form_does_not_matter(make, form, rng):
 def test_what_is_no_matrix_of_numbers_is_refused(x, words):
     with pytest.raises(InputError, match=f"Sequence 0 of X is .*{words}"):
         CRF().fit([x, np.ones((2, x.shape[1]))], Y)
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_masks_are_not_ignored(flat):
+    from kernelfields import CRF, InputError
+
+    plain = [np.ones((3, 2)), np.zeros((2, 2))]
+    hidden = np.ma.masked_array(np.ones((3, 2)), [[0, 0], [0, 1], [0, 0]])
+    y = [["a", "b", "a"], ["b", "a"]]
+    model = CRF().fit([np.ma.masked_array(x) for x in plain], y)  # nothing is hidden
+    with pytest.raises(InputError, match="masked entries"):
+        model.predict(hidden, lengths=[3]) if flat else model.predict([hidden])
+    with pytest.raises(InputError, match="masked entries"):
+        CRF().fit(hidden, y[0], lengths=[3]) if flat else CRF().fit([hidden, plain[1]], y)

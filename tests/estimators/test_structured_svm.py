@@ -336,3 +336,26 @@ def test_slack_rescaling_refuses_order_two(rng):
     with pytest.raises(TypeError, match="SecondOrderChainBatch does not give"):
         StructuredSVM(rescaling="slack", structure="chain2").fit(X, y)
     assert StructuredSVM(structure="chain2").fit(X, y).certificate_.relative_gap <= 1e-3
+
+
+@pytest.mark.parametrize("kernel", [None, "rbf"])
+@pytest.mark.parametrize("seed", range(8))
+def test_auto_comes_to_its_tolerance_at_every_scale(kernel, seed):
+    rng = np.random.default_rng(seed)
+    scale, penalty = 10.0 ** rng.integers(-3, 3), 10.0 ** rng.integers(-3, 5)
+    X = [scale * rng.normal(size=(t, 2)) for t in (3, 2, 3, 1, 2, 3)]
+    y = [["abc"[k] for k in rng.integers(3, size=len(x))] for x in X]
+    model = StructuredSVM(kernel, penalty=penalty, max_iter=1000, tol=1e-3).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-3
+
+
+def test_auto_hands_over_where_ascent_creeps():
+    rng = np.random.default_rng(3)
+    X = [100 * rng.normal(size=(t, 2)) for t in (3, 2, 3, 1, 2, 3)]
+    y = [["abc"[k] for k in rng.integers(3, size=len(x))] for x in X]
+    planes = StructuredSVM(penalty=1e-4, solver="one-slack", max_iter=1000).fit(X, y)
+    model = StructuredSVM(penalty=1e-4, max_iter=1000).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-3
+    assert model.certificate_.value == pytest.approx(planes.certificate_.value, rel=2e-3)
+    with pytest.warns(ConvergenceWarning):
+        StructuredSVM(penalty=1e-4, solver="dual-ascent", max_iter=1000).fit(X, y)

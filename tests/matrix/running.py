@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import traceback
 from contextlib import suppress
 from functools import lru_cache
@@ -116,12 +115,10 @@ def _learnt(model: Any) -> dict[str, Any]:
 
 
 def of_ours(error: Exception) -> bool:
-    """Whether an error is a refusal in one line by a ``raise`` of the package; Python has TypeErrors, too."""
+    """Whether an error is a refusal in one line by the package."""
     text, last = str(error), traceback.extract_tb(error.__traceback__)[-1]
-    if "\n" in text or not text.endswith(".") or not last.filename.startswith(HERE):
-        return False
-    raised = linecache.getline(last.filename, last.lineno or 0).strip().startswith("raise ")
-    return isinstance(error, InputError) or (isinstance(error, TypeError) and raised)
+    one_line = "\n" not in text and text.endswith(".")
+    return one_line and last.filename.startswith(HERE) and isinstance(error, InputError)
 
 
 def brief(error: Exception) -> str:

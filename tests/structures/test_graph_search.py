@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from inspect import isabstract
+
 import numpy as np
 import pytest
 
+from kernelfields import structures
 from kernelfields.arrays import Array
 from kernelfields.errors import InfeasibleError, InputError, ScoreError
 from kernelfields.structures import (
+    AlphaExpansion,
     ChainBatch,
+    DualDecomposition,
+    LabelSwap,
     LinearProgramMax,
     MaxSearch,
     SearchedGraphBatch,
+    SemidefiniteMax,
     TreeBatch,
     TreeReweightedMax,
 )
@@ -145,12 +152,51 @@ def test_settings_survive_taking_and_untying() -> None:
     assert "TreeReweightedMax(max_iter=3" in repr(graph)
 
 
-@pytest.mark.parametrize("search", [TreeReweightedMax(), LinearProgramMax()], ids=repr)
-def test_what_cannot_be_labelled_is_an_error(search: MaxSearch) -> None:
-    graph = SearchedGraphBatch([0, 1, 3], [[1, 2]], 2, search=search)
-    scores = {"node": np.zeros((3, 2)), "edge": np.full((2, 2), -np.inf)}
-    with pytest.raises(InfeasibleError, match=r"Graph 1 has no allowed labelling"):
+EVERY_SEARCH: list[MaxSearch] = [
+    AlphaExpansion(),
+    AlphaExpansion(truncate=True),
+    DualDecomposition(max_iter=100),
+    LabelSwap(),
+    LinearProgramMax(),
+    SemidefiniteMax(max_iter=60),
+    TreeReweightedMax(),
+]
+
+
+def test_every_search_is_asked_for_what_cannot_be_labelled() -> None:
+    public = {name for name, one in vars(structures).items() if _is_search(one)}
+    assert {type(search).__name__ for search in EVERY_SEARCH} == public
+
+
+def _is_search(one: object) -> bool:
+    return isinstance(one, type) and issubclass(one, MaxSearch) and not isabstract(one)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3])
+@pytest.mark.parametrize("barred", ["node", "edge", "path"])
+@pytest.mark.parametrize("search", EVERY_SEARCH, ids=repr)
+def test_what_cannot_be_labelled_is_an_error(search: MaxSearch, barred: str, labels: int) -> None:
+    graph = SearchedGraphBatch([0, 1, 4], [[1, 2], [2, 3]], labels, search=search)
+    scores = {"node": np.zeros((4, labels)), "edge": np.zeros((labels, labels))}
+    if barred == "path":  # each edge alone could be had: every vertex must be 0, and the last must not
+        scores["edge"][:, 1:] = scores["edge"][1:] = scores["node"][3, 0] = -np.inf
+    elif barred == "node":
+        scores["node"][2] = -np.inf
+    else:
+        scores["edge"][:] = -np.inf
+    cuts = isinstance(search, AlphaExpansion | LabelSwap) and np.isneginf(scores["edge"]).any()
+    refused = pytest.raises(InputError, match="finite scores of label pairs") if cuts else None
+    with refused or pytest.raises(InfeasibleError, match=r"Graph 1 has no allowed labelling"):
         graph.approximate_argmax(scores)
+
+
+def test_graphs_whose_every_labelling_was_missed_are_no_error() -> None:
+    # Two labels around a triangle whose neighbours must differ: half of everything is in the polytope.
+    triangle = SearchedGraphBatch([0, 3], [[0, 1], [1, 2], [2, 0]], 2, search=DualDecomposition(max_iter=50))
+    scores = {"node": np.zeros((3, 2)), "edge": np.where(np.eye(2) > 0, -np.inf, 0.0)}
+    found = triangle.approximate_argmax(scores)
+    assert found.value[0] == -np.inf
+    assert not found.certified[0]
 
 
 def test_odd_scores_are_refused() -> None:

@@ -139,6 +139,11 @@ def _matrix(x: Any, what: str, place: str) -> Any:
         return rows if x.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     if isinstance(x, list | tuple) and not x:
         return np.zeros(NOTHING)
+    if np.ma.is_masked(x):
+        raise InputError(
+            f"{what} has masked entries, which would be read as if they were not: write "
+            "x.filled(np.nan) for models that take missing values, or fill in what they should be."
+        )
     try:
         array = np.asarray(x)
         if array.dtype.kind in "cSUmM":

@@ -157,6 +157,7 @@ def read_training(
             raise InputError("constraints do not go with VariationalEM: beliefs know no forbidden pairs.")
         make = partial(pseudo_loss_of, unobserved=make)
     if isinstance(make, EntropyRegularised):
+        require_labelling(structure, "loss='entropy'")
         make = partial(entropy_loss_of, settings=make)
     if isinstance(make, OwnedStates | InformationMaximisation):
         make = partial(unlabelled_loss_of, settings=make)

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..structures import (
     ApproximateMax,
     ApproximateSum,
@@ -81,7 +81,9 @@ class Decoder(ABC):
 def require(structure: StructureBatch, oracle: type[Oracle], decoder: str) -> Oracle:
     """Return the structure as one that offers the oracle; a plain refusal if it does not."""
     if not isinstance(structure, oracle):
-        raise TypeError(f"{decoder} needs a {oracle.__name__}, which {type(structure).__name__} is not.")
+        raise UnsupportedError(
+            f"{decoder} needs a {oracle.__name__}, which {type(structure).__name__} is not."
+        )
     return structure
 
 

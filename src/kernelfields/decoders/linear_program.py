@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..errors import InfeasibleError
+from ..errors import InfeasibleError, UnsupportedError
 from ..structures import PairwiseBatch, Scores, StructureBatch
 from ._base import Decoder
 
@@ -53,7 +53,7 @@ class LinearProgram(Decoder):
     def relax(self, structure: StructureBatch, scores: Scores) -> Relaxation:
         """Return the best point and its value."""
         if not isinstance(structure, PairwiseBatch):
-            raise TypeError(
+            raise UnsupportedError(
                 f"LinearProgram needs vertices and edges, which {type(structure).__name__} has not."
             )
         from scipy.optimize import linprog  # 15 MB that no other decoder needs

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..structures import (
     BoundedLabelling,
     GraphBatch,
@@ -49,7 +50,7 @@ class SemidefiniteProgram(Decoder):
         if isinstance(structure, GraphBatch):
             return self.search.find(MergedCliques(structure), scores)
         if not isinstance(structure, PairwiseBatch):
-            raise TypeError(
+            raise UnsupportedError(
                 f"SemidefiniteProgram needs vertices and edges, which {type(structure).__name__} has not."
             )
         graph = SearchedGraphBatch(

@@ -20,7 +20,7 @@ from ..data.inputs import Inputs, read_inputs
 from ..data.reading import linked
 from ..data.rules import offset_of
 from ..data.seeds import random_state
-from ..data.training import Training, read_training
+from ..data.training import Training, read_training, require_labelling
 from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -237,6 +237,7 @@ class BoostedCRF(SequenceLabeller):
 
     def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
         structure = structure_of(self.structure)
+        require_labelling(structure, "BoostedCRF")
         apart = set_aside(structure, X, y, lengths)
         (X, lengths, _), y = apart.labelled, apart.y
         sample_weight = apart.weights(sample_weight, structure.words)

@@ -29,7 +29,7 @@ from ..models.kernel_scorers import kernel_model
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import MARGIN
 from ..models.margin_faces import Face, KernelFace, LinearFace
-from ..models.margin_solvers import AnySolver, margin_dual, margin_solver
+from ..models.margin_solvers import AnySolver, handed_over, margin_dual, margin_solver
 from ..models.margin_start import Ended
 from ..models.model import Model, linear_model
 from ..objective import BlockDual, Certificate, DetourDual, Point, Problem
@@ -112,7 +112,8 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         sequences in one native call on all cores, for every structure and loss; block-coordinate Frank-Wolfe;
         the working-set algorithm with a slack variable for every sequence; stochastic subgradients. All reach
         the same optimum. "auto" is ascent with a kernel, or with at least as many weights as there are
-        positions, where it suits, and cutting planes elsewhere, also where features are dense and λ is large.
+        positions, where it suits, and cutting planes elsewhere, also where features are dense and λ is large;
+        where ascent stalls or comes to ``max_iter``, cutting planes go on from there, as many rounds again.
         "linear-program" is for ``norm="l1"``, and the only one.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides.
@@ -309,6 +310,8 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
                 if last is not None and last.detours is not None:
                     dual.restart(last.detours)
                 result = solver.maximize(dual, stop, observer)
+                if self.solver == "auto" and not result.reason.converged:
+                    result = handed_over(problem, result, stop, observer)
             elif not isinstance(dual, BlockDual):
                 raise InputError("rescaling='relaxed' goes with solver='one-slack' only.")
             else:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..structures import BlockOracle, BlockProduct, Blocks, Scores, StructureBatch
 
 
@@ -67,5 +68,15 @@ class BlockLoss(Loss):
 def blocks_of(structure: StructureBatch, scores: Scores, weights: Array | None) -> dict[str, Blocks]:
     """Covariances inside the cliques of a structure that knows them."""
     if not isinstance(structure, BlockOracle):
-        raise TypeError(f"{type(structure).__name__} does not give the marginals of every clique by itself.")
+        raise UnsupportedError(
+            f"{type(structure).__name__} does not give the marginals of every clique by itself."
+        )
     return structure.blocks(scores, weights)
+
+
+def undifferentiated(structure: StructureBatch) -> UnsupportedError:
+    """Return the refusal of second derivatives where inference has none."""
+    return UnsupportedError(
+        f"{type(structure).__name__} does not differentiate its marginals, as steps of Newton's method and "
+        "boosting need; use exact inference, or solver='lbfgs' where there is that choice."
+    )

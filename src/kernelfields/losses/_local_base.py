@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InfeasibleError, InputError
+from ..errors import InfeasibleError, InputError, UnsupportedError
 from ..structures import GraphBatch, LabelledBatch, Scores, StructureBatch
 from ._base import BlockLoss
 
@@ -34,7 +34,9 @@ class LocalLoss(BlockLoss):
 def require_labelled(structure: StructureBatch, loss: str) -> LabelledBatch:
     """Return a structure that labels vertices; a plain refusal if it does not."""
     if not isinstance(structure, LabelledBatch):
-        raise TypeError(f"The {loss} needs labelled vertices, which {type(structure).__name__} has not.")
+        raise UnsupportedError(
+            f"The {loss} needs labelled vertices, which {type(structure).__name__} has not."
+        )
     for name, cliques in structure.cliques.items():
         if len(cliques.values) != cliques.members.shape[1]:
             raise InputError(f"The {loss} needs scores of the labels of cliques, and a {name} has others.")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..checks import Check, Checked, require_not_negative
+from ..errors import UnsupportedError
 from ..structures import CovarianceOracle, Scores
 from ._base import Loss, LossValue
 from ._differences import derivative_along
@@ -62,7 +63,7 @@ class LogWithEntropy(Loss):
 
     def __init__(self, observed: Log | PartialLog, entropy_weights: Array) -> None:
         if not isinstance(observed.structure, CovarianceOracle):
-            raise TypeError(
+            raise UnsupportedError(
                 "Entropy regularisation needs exact sums over outputs and their derivatives, which "
                 f"{type(observed.structure).__name__} does not give."
             )

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..structures import ApproximateSum, Blocks, CovarianceOracle, Scores, SumOracle
-from ._base import BlockLoss, LossValue, blocks_of
+from ._base import BlockLoss, LossValue, blocks_of, undifferentiated
 from .log import unsettled
 from .partial_log import PartialLog
 
@@ -57,7 +57,7 @@ class ExpectedLog(BlockLoss):
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
         """Cov(θ)·d."""
         if not isinstance(self.structure, CovarianceOracle):
-            raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
+            raise undifferentiated(self.structure)
         return self.structure.covariance(scores, direction, self.weights)
 
     def blocks(self, scores: Scores) -> dict[str, Blocks]:

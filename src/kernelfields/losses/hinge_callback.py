@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..checks import require_not_negative, require_whole
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..structures import KBestOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 
@@ -57,7 +57,7 @@ class CallbackHinge(Hinge):
         limit: int = 4096,
     ) -> None:
         if not isinstance(structure, KBestOracle):
-            raise TypeError(
+            raise UnsupportedError(
                 f"A cost by callback needs the k best outputs, which {type(structure).__name__} "
                 "does not give."
             )

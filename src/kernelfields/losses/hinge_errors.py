@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
+from ..errors import UnsupportedError
 from ..structures import ErrorCountOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 
@@ -63,7 +64,7 @@ class CountedHinge(Hinge):
         what: str,
     ) -> None:
         if not isinstance(structure, ErrorCountOracle):
-            raise TypeError(
+            raise UnsupportedError(
                 f"{what} needs the best score for every number of errors, which {type(structure).__name__} "
                 "does not give."
             )

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..structures import GraphBatch, MergedCliques, Scores, StructureBatch, relaxed_argmax
 from ._base import Loss, LossValue
 from .augmented import AugmentedScores
@@ -43,7 +44,9 @@ class RelaxedMarginHinge(Loss):
         weights: Array | None = None,
     ) -> None:
         if not isinstance(structure, GraphBatch):
-            raise TypeError(f"The local polytope is of graphs, which {type(structure).__name__} is not.")
+            raise UnsupportedError(
+                f"The local polytope is of graphs, which {type(structure).__name__} is not."
+            )
         self.structure: GraphBatch = structure
         self.outputs = np.ascontiguousarray(outputs, dtype=np.int32)
         self.weights = weights

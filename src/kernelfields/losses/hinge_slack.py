@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..structures import MaxOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 from .augmented import AugmentedScores
@@ -46,7 +47,9 @@ class SearchedSlackHinge(Hinge):
     ) -> None:
         if not isinstance(structure, MaxOracle):
             name = type(structure).__name__
-            raise TypeError(f"Slack rescaling needs the best output, which {name} does not find exactly.")
+            raise UnsupportedError(
+                f"Slack rescaling needs the best output, which {name} does not find exactly."
+            )
         self._set_up(structure, outputs, weights)
         self._search = AugmentedScores(structure, cost)
         self.cost = self._search.cost

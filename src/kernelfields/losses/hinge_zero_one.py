@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..structures import ErrorCountOracle, KBestOracle, Scores, StructureBatch
 from ._hinge_base import Hinge, Planes
 from .hinge_errors import CountedMarginHinge
@@ -31,7 +32,7 @@ class ZeroOneHinge(Hinge):
 
     def __init__(self, structure: StructureBatch, outputs: Array, weights: Array | None = None) -> None:
         if not isinstance(structure, KBestOracle | ErrorCountOracle):
-            raise TypeError(
+            raise UnsupportedError(
                 "The 0/1 hinge loss needs the second best output, which "
                 f"{type(structure).__name__} does not give."
             )

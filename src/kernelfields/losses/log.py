@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..errors import InfeasibleError
+from ..errors import InfeasibleError, UnsupportedError
 from ..structures import (
     ApproximateMarginals,
     ApproximateSum,
@@ -20,7 +20,7 @@ from ..structures import (
     SumOracle,
     Words,
 )
-from ._base import BlockLoss, LossValue, blocks_of
+from ._base import BlockLoss, LossValue, blocks_of, undifferentiated
 from .augmented import AugmentedScores
 
 
@@ -82,7 +82,7 @@ class Log(BlockLoss):
         """Cov(θ + Δ)·d."""
         each, theta = self._with_cost(scores)
         if not isinstance(each, CovarianceOracle):
-            raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
+            raise undifferentiated(self.structure)
         along = direction if each is self.structure else each.spread(direction)
         return self.structure.gathered(each.covariance(theta, along, self.weights))
 
@@ -111,7 +111,7 @@ def require_sums(structure: StructureBatch) -> SumOracle | ApproximateSum:
     """Return a structure that sums over its outputs, or approximately so; a plain refusal of others."""
     if not isinstance(structure, SumOracle | ApproximateSum):
         reason = f": {structure.no_sums}" if structure.no_sums else ""
-        raise TypeError(
+        raise UnsupportedError(
             f"The log loss sums over outputs, which {type(structure).__name__} cannot do{reason}."
         )
     return structure

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
-from ..errors import InfeasibleError
+from ..errors import InfeasibleError, UnsupportedError
 from ..structures import CovarianceOracle, Marginals, Scores, StructureBatch
 from ._base import Loss, LossValue
 from ._differences import derivative_along
@@ -57,7 +57,7 @@ class MarginalLog(Loss):
         vertex_weights: Array | None = None,
     ) -> None:
         if not isinstance(structure, CovarianceOracle) or structure.answer != "node":
-            raise TypeError(
+            raise UnsupportedError(
                 "The marginal log loss needs labelled vertices and derivatives of marginals, which "
                 f"{type(structure).__name__} does not give."
             )

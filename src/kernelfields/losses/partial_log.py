@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..arrays import Array, rows_of
 from ..structures import ApproximateSum, Blocks, CovarianceOracle, Scores, StructureBatch, SumOracle
-from ._base import BlockLoss, LossValue, blocks_of
+from ._base import BlockLoss, LossValue, blocks_of, undifferentiated
 from .log import require_sums, unsettled
 
 
@@ -51,7 +51,7 @@ class PartialLog(BlockLoss):
     def curvature(self, scores: Scores, direction: Scores) -> dict[str, Array]:
         """Cov(θ)·d − Cov(θ restricted)·d."""
         if not isinstance(self.structure, CovarianceOracle):
-            raise TypeError(f"{type(self.structure).__name__} does not differentiate its marginals.")
+            raise undifferentiated(self.structure)
         free = self.structure.covariance(scores, direction, self.weights)
         fixed = self.structure.covariance(self.restricted(scores), direction, self.weights)
         return {clique: parts - fixed[clique] for clique, parts in free.items()}

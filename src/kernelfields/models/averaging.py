@@ -95,22 +95,37 @@ def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
             one[scored.batch.answer] = one[scored.batch.answer] + np.sqrt(found.residual) * drawn
         components.append(one)
     if found.linearised:
-        return scored._replace(scores=damped_scores(scored, components))
+        return damped(scored, components)
     return scored._replace(scores=MixedScores(scored.scores, components))
 
 
-def damped_scores(scored: ScoredBatch, components: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
-    """Return the scores of the mode, those of answers over √(1 + π v/8), v the variance of their contrasts.
+def damped(scored: ScoredBatch, components: Sequence[Mapping[str, Array]]) -> ScoredBatch:
+    """Return the scores of the mode, all cliques of an instance over one √(1 + π v/8).
 
-    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]. The
-    best answer of every position stays, where neighbours do not say otherwise.
+    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]; v is
+    the variance of the difference of two labels' scores at a vertex, averaged over pairs of labels and the
+    vertices of the instance. One factor for vertices, pairs and all other cliques keeps what they weigh
+    against each other, and so the best labelling; were vertices damped alone, pairs would overrule them.
     """
-    answer = scored.batch.answer
-    mode = scored.scores[answer]
-    deviations = np.stack([np.where(np.isfinite(mode), one[answer] - mode, 0.0) for one in components])
-    contrasts = deviations - deviations.mean(axis=-1, keepdims=True)
-    variance = np.square(contrasts).mean(axis=(0, -1))
-    return {**scored.scores, answer: mode / np.sqrt(1 + np.pi * variance / 8)[..., None]}
+    batch = scored.batch.untied([name for name, one in scored.batch.cliques.items() if one.shared])
+    mode = scored.scores[batch.answer]
+    deviations = np.stack([np.where(np.isfinite(mode), one[batch.answer] - mode, 0.0) for one in components])
+    cliques = batch.cliques[batch.answer]
+    variance = np.square(deviations).mean(axis=0)
+    if cliques.values:
+        L = cliques.values[-1]
+        contrasts = deviations - deviations.mean(axis=-1, keepdims=True)
+        # the mean of (d_y − d_y′)² over pairs of labels is 2/(L − 1) of the sum of squares around the mean
+        variance = np.square(contrasts).sum(axis=-1).mean(axis=0) * 2 / max(L - 1, 1)
+    counts = np.diff(cliques.offsets)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    mean = np.bincount(owner, variance.reshape(len(owner)), len(counts)) / np.maximum(counts, 1)
+    factor = 1 / np.sqrt(1 + np.pi * mean / 8)
+    scores = {}
+    for name, values in batch.spread(scored.scores).items():
+        each = np.repeat(factor, np.diff(batch.cliques[name].offsets))
+        scores[name] = values * each.reshape(-1, *(1,) * (values.ndim - 1))
+    return scored._replace(batch=batch, scores=scores)
 
 
 def _scores_of(model: Any, scored: ScoredBatch, known: Array | None) -> dict[str, Array]:

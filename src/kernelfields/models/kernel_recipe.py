@@ -16,7 +16,14 @@ from ..data.inputs import Inputs
 from ..data.labels import unlabelled_items
 from ..data.reading import Extractor, read_to_fit
 from ..data.rules import offset_of
-from ..data.training import ClassWeight, LossSettings, Training, learns_without_labels, read_training
+from ..data.training import (
+    ClassWeight,
+    LossSettings,
+    Training,
+    learns_without_labels,
+    read_training,
+    require_labelling,
+)
 from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
 from ..kernels import Kernel, as_kernel
@@ -199,6 +206,8 @@ class KernelRecipe:
         sample_weight: Any,
         sibling_features: bool = False,
     ) -> Training:
+        if self.edge_kernel is not None:
+            require_labelling(structure, "edge_kernel")
         training = read_training(
             inputs,
             extractor,

@@ -15,7 +15,16 @@ from ..errors import InputError
 from ..losses import Hinge
 from ..objective import BlockDual, DetourDual, Problem
 from ..objective.chain_terms import ChainTerms
-from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver
+from ..solvers import (
+    CuttingPlane,
+    DualAscent,
+    LinearProgramming,
+    MarginSolver,
+    Observer,
+    Reason,
+    Result,
+    Stop,
+)
 from ..spaces import LinearFeatures
 from ..tables import MARGIN_SOLVERS, choose
 from .linear_problem import SINGLE
@@ -66,6 +75,20 @@ def margin_solver(model: Any, problem: Problem) -> AnySolver:
     if isinstance(model.solver, str) and hasattr(solver, "seed") and not settled:
         solver = replace(solver, seed=int(random_state(model.random_state).randint(2**31 - 1)))
     return solver
+
+
+def handed_over(problem: Problem, reached: Result, stop: Stop, observer: Observer | None) -> Result:
+    """Go on with cutting planes from where ascent has come to, and return the end with the smaller gap.
+
+    Ascent moves one share after the other: where λ is small beside the squares of features they are all but
+    parallel, and it creeps. Planes of the whole objective do not depend on that.
+    """
+    if reached.reason is Reason.INTERRUPTED:
+        return reached
+    found = CuttingPlane().minimize(problem, reached.point.element, stop, observer)
+    result = min((found, reached), key=lambda one: one.progress.relative_gap)
+    rounds = reached.progress.iteration + found.progress.iteration
+    return result._replace(progress=result.progress._replace(iteration=rounds))
 
 
 def _ascent_pays(problem: Problem) -> bool:

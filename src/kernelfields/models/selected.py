@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..data.training import require_labelling
 from ..errors import InputError, warn_user
 from ..fitting.digest import digest
 from ..fitting.run import Found, search
@@ -34,6 +35,7 @@ def task_of(data: KernelTraining) -> Chosen:
     """Return the problem of a kernel model, with nothing selected yet."""
     recipe, training, observations, rows, kernels, edge_kernel, _ = data
     selection = recipe.selection
+    require_labelling(training.structure, "selection")
     _require_selectable(recipe, selection, kernels, linked=len(training.chain.edge_tails) > 0)
     several = (
         _several(recipe) if isinstance(recipe.kernel, list | tuple) and not selection.labels_pairs else []

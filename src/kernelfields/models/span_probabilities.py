@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..metrics.spans import EntityRules, EntitySpan
-from ..structures import ApproximateSum, SumOracle, log_mean
+from ..structures import ApproximateSum, ChainBatch, SumOracle, log_mean
 
 BLOCK = 2_000_000
 """Scores of vertices that are kept at a time."""
@@ -43,6 +43,8 @@ def span_probabilities(
     """
     if not isinstance(batch, SumOracle | ApproximateSum):
         raise InputError(f"Probabilities of entities need a SumOracle, which {type(batch).__name__} is not.")
+    if isinstance(batch, ChainBatch) and isinstance(batch, SumOracle):
+        return _in_one_sweep(batch, scores, labels, spans, rules)
     counts = [len(each) for each in spans]
     owner = np.repeat(np.arange(len(spans)), counts)
     if len(owner) == 0:
@@ -59,6 +61,62 @@ def span_probabilities(
         return result
 
     return np.exp(np.minimum(log_mean(scores, log_probability), 0.0))
+
+
+def _in_one_sweep(
+    batch: ChainBatch,
+    scores: Mapping[str, Array],
+    labels: Array,
+    spans: Sequence[Sequence[EntitySpan]],
+    rules: EntityRules,
+) -> Array:
+    """Return the probabilities of all entities of chains from one forward-backward pass.
+
+    Labels are a Markov chain given x: p(y_a … y_b) = p(y_a) Π_t p(y_t, y_{t+1}) / p(y_t), and so for the
+    labels before and after. All of them are marginals of vertices and pairs: the time is that of one
+    pass plus the lengths of the entities, however long the sequence is.
+    """
+    wide = batch.untied(["edge"])
+    places = [
+        (int(batch.offsets[s]), int(batch.offsets[s + 1]), start, stop)
+        for s, each in enumerate(spans)
+        for start, stop, _ in each
+    ]
+
+    def log_probability(one: Mapping[str, Array]) -> Array:
+        parts = wide.marginals(wide.spread(one)).parts
+        node, edge = parts["node"], parts["edge"]
+        return np.array([_log_of_span(node, edge, wide, labels, place, rules) for place in places])
+
+    return np.exp(np.minimum(log_mean(scores, log_probability), 0.0)) if places else np.zeros(0)
+
+
+def _log_of_span(
+    node: Array,
+    edge: Array,
+    wide: ChainBatch,
+    labels: Array,
+    place: tuple[int, int, int, int],
+    rules: EntityRules,
+) -> float:
+    """Return log p of one entity at (first, last) of its sequence, (start, stop) in it."""
+    first, last, start, stop = place
+    a, b = first + start, first + stop
+    found = labels[a:b]
+    shift = int(wide.edge_offsets[np.searchsorted(wide.offsets, first, side="right") - 1]) - first
+    own = node[np.arange(a, b), found]
+    together = [edge[a + shift : b - 1 + shift][np.arange(b - 1 - a), found[:-1], found[1:]]]
+    given = [own[:-1]]
+    if start > 0:
+        together.append(edge[a - 1 + shift, rules.begins[:-1, found[0]], found[0]].sum(keepdims=True))
+        given.append(own[:1])
+    if b < last:
+        together.append(edge[b - 1 + shift, found[-1], rules.ends[found[-1], :-1]].sum(keepdims=True))
+        given.append(own[-1:])
+    pairs = np.concatenate(together)
+    if (own <= 0).any() or (pairs <= 0).any():
+        return -np.inf
+    return float(np.log(own[0]) + np.log(pairs).sum() - np.log(np.concatenate(given)).sum())
 
 
 def _constrained(

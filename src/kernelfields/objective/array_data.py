@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..losses import BlockLoss, LocalLoss, Loss, LossValue
 from ..native import score_dot
 from ..spaces import BoundSpace, Curved, Joint, places_of
@@ -173,7 +174,9 @@ class ArrayLossPoint(LossPoint, SecondDerivatives):
         """The curvature of the loss inside single cliques."""
         loss = self.data.loss
         if not isinstance(loss, BlockLoss):
-            raise TypeError(f"{type(loss).__name__} has no block for every clique; use another solver.")
+            raise UnsupportedError(
+                f"{type(loss).__name__} has no block for every clique; use another solver."
+            )
         return loss.blocks(self.data.with_offset(self.theta))
 
     def block_curvature(self, direction: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..losses import Hinge, Planes
 from ..structures import StructureBatch
 from .certificate import Certificate, Dual
@@ -90,9 +91,13 @@ class BlockDual:
 
     def __init__(self, problem: Problem) -> None:
         if not isinstance(problem.loss, Hinge):
-            raise TypeError(f"Max-margin solvers need a hinge loss, not {type(problem.loss).__name__}.")
+            raise UnsupportedError(
+                f"Max-margin solvers need a hinge loss, not {type(problem.loss).__name__}."
+            )
         if any(term.penalty <= 0 or term.norm for term in problem.terms):
-            raise TypeError("Max-margin solvers need a positive penalty on every space, and no norm besides.")
+            raise UnsupportedError(
+                "Max-margin solvers need a positive penalty on every space, and no norm besides."
+            )
         self.problem = problem
         self.loss: Hinge = problem.loss
         self.size = problem.structure.n_instances

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..losses import Log
 from ..spaces import Counted
 from ..structures import MaxOracle
@@ -29,10 +30,10 @@ class Counts(NamedTuple):
 def counts_of(problem: Problem) -> Counts:
     """Count the features of a problem; a refusal if some are negative."""
     if not isinstance(problem.loss, Log) or problem.loss.cost is not None:
-        raise TypeError("Iterative scaling is for the log loss without a cost.")
+        raise UnsupportedError("Iterative scaling is for the log loss without a cost.")
     for term in problem.terms:
         if not isinstance(term.space, Counted) or term.space.least < 0 or term.penalty == 0:
-            raise TypeError(
+            raise UnsupportedError(
                 "Iterative scaling needs features that are not negative and penalties above 0, "
                 f"which {term.name!r} has not."
             )
@@ -40,6 +41,8 @@ def counts_of(problem: Problem) -> Counts:
     observed = [term.space.adjoint(parts[term.space.clique]) for term in problem.terms]
     penalty = np.repeat([term.penalty for term in problem.terms], [term.space.size for term in problem.terms])
     if not isinstance(problem.structure, MaxOracle):
-        raise TypeError(f"{type(problem.structure).__name__} does not find the labelling with most features.")
+        raise UnsupportedError(
+            f"{type(problem.structure).__name__} does not find the labelling with most features."
+        )
     most = problem.structure.argmax(problem.arrays.scores(np.ones(problem.size, problem.element_dtype))).value
     return Counts(np.concatenate(observed), float(most.max(initial=0.0)), penalty)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, Checked, require_positive
+from ..errors import UnsupportedError
 from ..spaces import BoundSpace, Euclidean, Grouped
 from .certificate import ENTRY
 
@@ -68,7 +69,7 @@ class L1Norm(Norm):
     def require(self, name: str, space: BoundSpace) -> None:
         """Refuse spaces without orthonormal coordinates."""
         if not isinstance(space, Euclidean):
-            raise TypeError(
+            raise UnsupportedError(
                 f"An ℓ1 norm needs orthonormal coordinates, which {type(space).__name__} "
                 f"of {name!r} does not have."
             )
@@ -117,14 +118,16 @@ class GroupNorm(Norm):
     def require(self, name: str, space: BoundSpace) -> None:
         """Refuse spaces without orthonormal coordinates, and groups of others."""
         if not isinstance(space, Euclidean):
-            raise TypeError(
+            raise UnsupportedError(
                 f"A group norm needs orthonormal coordinates, which {type(space).__name__} "
                 f"of {name!r} does not have."
             )
         if self.groups is None and not isinstance(space, Grouped):
-            raise TypeError(f"{type(space).__name__} of {name!r} has no groups; name them in GroupNorm.")
+            raise UnsupportedError(
+                f"{type(space).__name__} of {name!r} has no groups; name them in GroupNorm."
+            )
         if self.groups is not None and len(self.groups) != space.size:
-            raise TypeError(
+            raise UnsupportedError(
                 f"The groups of {name!r} are {len(self.groups)}; expected one for each of its "
                 f"{space.size} weights."
             )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..losses import Loss, LossValue
 from ..structures import Scores
 from ._base import DataTerm, LossPoint, SecondDerivatives
@@ -46,7 +47,7 @@ class Point:
     @property
     def _scored(self) -> ArrayLossPoint:
         if not isinstance(self.evaluation, ArrayLossPoint):
-            raise TypeError(f"{type(self.problem.data).__name__} keeps no scores.")
+            raise UnsupportedError(f"{type(self.problem.data).__name__} keeps no scores.")
         return self.evaluation
 
     @cached_property
@@ -115,7 +116,7 @@ class Point:
     @property
     def _second_order(self) -> SecondDerivatives:
         if not isinstance(self.evaluation, SecondDerivatives):
-            raise TypeError(f"{type(self.problem.data).__name__} has no second derivatives.")
+            raise UnsupportedError(f"{type(self.problem.data).__name__} has no second derivatives.")
         return self.evaluation
 
     def along(self, direction: Array) -> Line:
@@ -281,7 +282,7 @@ class Problem:
         from .entropy_dual import EntropyDual  # which imports this
 
         if not EntropyDual.suits(self):
-            raise TypeError(
+            raise UnsupportedError(
                 "ExponentiatedGradient is for the log loss on chains, with one kernel whose Gram matrix fits "
                 "into memory twice and scores of labels alone, all with squared penalties; use LBFGS."
             )
@@ -310,7 +311,7 @@ class Problem:
         unbiased estimates of those of R, if the instances were drawn and every λ > 0.
         """
         if any(term.penalty == 0 for term in self.terms):
-            raise TypeError("Samples of a problem need every penalty to be above 0.")
+            raise UnsupportedError("Samples of a problem need every penalty to be above 0.")
         part = self.take(ids)
         return Problem(part.geometry.scaled(part.n_instances / self.n_instances), part.data)
 

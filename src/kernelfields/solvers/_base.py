@@ -19,7 +19,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, Checked, shown, whole
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 
 
 class CertificateLike(Protocol):
@@ -344,9 +344,9 @@ class Solver(Checked, ABC):
 def require_smooth(problem: ProblemLike, solver: Solver) -> None:
     """Refuse a problem with a norm that is not squared: a solver for smooth functions would ignore it."""
     if problem.thresholds is not None:
-        raise TypeError(f"{type(solver).__name__} cannot minimise an ℓ1 penalty; use OWLQN.")
+        raise UnsupportedError(f"{type(solver).__name__} cannot minimise an ℓ1 penalty; use OWLQN.")
     if not problem.smooth:
-        raise TypeError(
+        raise UnsupportedError(
             f"{type(solver).__name__} cannot minimise a norm that is not squared; use ProximalQuasiNewton."
         )
 
@@ -354,7 +354,7 @@ def require_smooth(problem: ProblemLike, solver: Solver) -> None:
 def require_second_order(problem: ProblemLike, solver: Solver) -> None:
     """Refuse a problem without Hessian products."""
     if not problem.second_order:
-        raise TypeError(
+        raise UnsupportedError(
             f"{type(solver).__name__} needs second derivatives, which {type(problem.data).__name__} "
             "does not have; use LBFGS."
         )

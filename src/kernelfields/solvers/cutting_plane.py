@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, whole
+from ..errors import UnsupportedError
 from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop, require_smooth
 from ._margin_base import settled
 from .simplex_qp import simplex_qp
@@ -54,7 +55,7 @@ class CuttingPlane(Solver):
             while True:
                 plane = point.dual
                 if plane is None:
-                    raise TypeError("Cutting planes need a convex loss and a penalty on every space.")
+                    raise UnsupportedError("Cutting planes need a convex loss and a penalty on every space.")
                 bundle.add(plane)
                 mixture = bundle.solve()
                 monitor.dual, monitor.lower_bound = mixture, max(monitor.lower_bound, bundle.bound)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, whole
+from ..errors import UnsupportedError
 from ._base import Observer, ProblemLike, Progress, Reason, Result, Solver, Stop, require_smooth
 from .lbfgs import LBFGS
 
@@ -93,7 +94,7 @@ class ExponentiatedGradient(Solver):
         """Minimise from a start; a bad one, where the dual is below that of f = 0, is not used."""
         require_smooth(problem, self)
         if not isinstance(problem, Dualised):
-            raise TypeError(f"{type(problem).__name__} has no dual with distributions; use LBFGS.")
+            raise UnsupportedError(f"{type(problem).__name__} has no dual with distributions; use LBFGS.")
         climb = _Passes(
             problem,
             problem.entropy_dual(),

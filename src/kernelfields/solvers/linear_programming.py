@@ -10,6 +10,7 @@ import scipy
 from scipy import sparse
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 
 VIOLATED = 1e-9
@@ -77,10 +78,10 @@ class LinearProgramming(Solver):
 def _required(problem: ProblemLike) -> PiecewiseProblem:
     """Refuse what is no linear program."""
     if not isinstance(problem, PiecewiseProblem):
-        raise TypeError(f"LinearProgramming needs a sum over instances, not {type(problem).__name__}.")
+        raise UnsupportedError(f"LinearProgramming needs a sum over instances, not {type(problem).__name__}.")
     weights = problem.thresholds
     if weights is None or not (weights > 0).all() or problem.damped(np.ones(len(weights))).any():
-        raise TypeError("LinearProgramming needs an ℓ1 penalty on every space, and no squared ones.")
+        raise UnsupportedError("LinearProgramming needs an ℓ1 penalty on every space, and no squared ones.")
     return problem
 
 

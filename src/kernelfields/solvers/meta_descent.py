@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, require_not_negative, require_share, whole
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ._base import (
     Monitor,
     Observer,
@@ -109,7 +109,7 @@ class MetaDescent(Solver):
         require_smooth(problem, self)
         require_second_order(problem, self)
         if not isinstance(problem, SampledProblem):
-            raise TypeError(
+            raise UnsupportedError(
                 f"MetaDescent needs a problem in pieces, which {type(problem).__name__} does not give."
             )
         monitor = Monitor(problem, stop, observer)

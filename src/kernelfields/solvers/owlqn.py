@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..checks import Check, whole
+from ..errors import UnsupportedError
 from ._base import Monitor, Observer, ProblemLike, Reason, Result, Solver, Stop
 from .lbfgs import History
 
@@ -45,7 +46,7 @@ class OWLQN(Solver):
         monitor = Monitor(problem, stop, observer)
         kappa = problem.thresholds
         if kappa is None:
-            raise TypeError("OWLQN needs an ℓ1 penalty, and no other norm that is not squared.")
+            raise UnsupportedError("OWLQN needs an ℓ1 penalty, and no other norm that is not squared.")
         point = problem.at(start)
         iteration = 0
         reason = monitor.look(iteration, point)

@@ -13,6 +13,9 @@ Mask = npt.NDArray[np.bool_]
 RIDGE = 1e-12
 """Added to the diagonal, as a share of its largest entry: planes may be multiples of each other."""
 
+STALE = 20
+"""Steps without a rise after which rounding has the last word."""
+
 
 def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Array:
     """Argmax ⟨c, x⟩ − ½⟨x, Hx⟩ over x ≥ 0, Σ x = 1, by an active set.
@@ -38,14 +41,23 @@ def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Ar
     ridge = RIDGE * max(float(np.abs(gram.diagonal()).max(initial=0.0)), np.finfo(float).tiny)
     support = x > 0
     least = max(tol, 1e-13 * float(np.abs(linear).max(initial=1.0)))
+    best, value, stale = x, -np.inf, 0
     for _ in range(20 * len(x) + 100):
         x, support = _on_support(gram, linear, x, support, ridge)
-        gradient = linear - gram @ x
+        pulled = gram @ x
+        reached = float(x @ (linear - 0.5 * pulled))
+        gradient = linear - pulled
+        if reached > value:
+            best, value, stale = x, reached, 0
+        else:  # rounding: supports come again and again
+            stale += 1
+            if stale > STALE:
+                return best
         entering = int(np.argmax(gradient))
         if support[entering] or gradient[entering] - gradient @ x <= least:
             break
         support[entering] = True
-    return x
+    return best if value > float(x @ (linear - 0.5 * gram @ x)) else x
 
 
 def _on_support(gram: Array, linear: Array, x: Array, support: Mask, ridge: float) -> tuple[Array, Mask]:

@@ -14,8 +14,12 @@ from ._base import Monitor, Observer, Reason, Result, Stop
 from ._margin_base import BestPoint, BlockDualLike, MarginSolver
 from .simplex_qp import simplex_qp
 
-SWEEPS = 1000
-"""Sweeps over the blocks at most for one programme over the working set."""
+SWEEPS = 100
+"""Sweeps over the blocks at most for one programme over the working set.
+
+Where blocks are nearly parallel, sweeps creep: new planes are then worth more than further sweeps. With 1,000
+of them two sequences took 40 s for 55 rounds.
+"""
 
 SHARE = 0.2
 """Share of the present gap to which a programme over the working set is solved."""

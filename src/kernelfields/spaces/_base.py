@@ -24,6 +24,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..arrays import Array, rows_of
+from ..errors import UnsupportedError
 from ..native import score_dot, score_dots
 from ..structures import Scores, StructureBatch
 
@@ -184,7 +185,7 @@ def values_of(structure: StructureBatch, clique: str) -> int:
 def require_own_scores(structure: StructureBatch, clique: str) -> None:
     """Refuse functions of the input where all cliques share their scores."""
     if structure.cliques[clique].shared:
-        raise TypeError(
+        raise UnsupportedError(
             f"{clique}: functions of the input need a structure whose cliques have scores of their own."
         )
 

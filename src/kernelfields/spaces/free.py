@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, rows_of
+from ..errors import UnsupportedError
 from ..structures import EdgeBatch, StructureBatch
 from ._base import Counted, Curved, Euclidean
 
@@ -52,10 +53,12 @@ class Free(Indicators):
         support: Array | None = None,
     ) -> None:
         if clique not in structure.cliques:
-            raise TypeError(f"{type(structure).__name__} has no {clique!r} to score.")
+            raise UnsupportedError(f"{type(structure).__name__} has no {clique!r} to score.")
         cliques = structure.cliques[clique]
         if members is not None and cliques.shared:
-            raise TypeError(f"{clique}: to untie cliques, the structure needs scores of their own for them.")
+            raise UnsupportedError(
+                f"{clique}: to untie cliques, the structure needs scores of their own for them."
+            )
         self.structure = structure
         self.clique = clique
         self.members = members

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ..structures import LabelledBatch, Scores, StructureBatch
 from ._base import Joint
 from ._selected_base import SelectedFunctions
@@ -61,7 +62,7 @@ class SelectedCliques(SelectedFunctions, Joint):
 
     def __init__(self, structure: LabelledBatch, functions: Functions, rows: Array | None = None) -> None:
         if not structure.cliques["edge"].shared:
-            raise TypeError("Functions of label pairs without input need shared edges.")
+            raise UnsupportedError("Functions of label pairs without input need shared edges.")
         self._set_up(structure, "node", functions, rows)
 
     def feed(self, element: Array, into: Scores) -> None:

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..errors import UnsupportedError
 from ._base import Scores, StructureBatch
 
 ROUNDING = 1e-9
@@ -184,7 +185,9 @@ class ApproximateMax(StructureBatch):
 def require_max(structure: StructureBatch, who: str) -> MaxOracle | ApproximateMax:
     """Return a structure that finds its best output, or looks for it; a plain refusal of others."""
     if not isinstance(structure, MaxOracle | ApproximateMax):
-        raise TypeError(f"{who} needs the best output, which {type(structure).__name__} does not give.")
+        raise UnsupportedError(
+            f"{who} needs the best output, which {type(structure).__name__} does not give."
+        )
     return structure
 
 

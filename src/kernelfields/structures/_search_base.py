@@ -16,6 +16,7 @@ from ._base import Scores, require_feasible
 from ._oracles import BoundedLabelling
 from .factor_tables import FactorTables
 from .graph import GraphBatch
+from .local_polytope import LocalPolytope
 from .merged_cliques import MergedCliques
 
 
@@ -47,9 +48,19 @@ def require_search(name: str, value: object) -> MaxSearch:
 def bounded(
     cliques: MergedCliques, scores: Scores, labels: Array, bound: Array, converged: Array
 ) -> BoundedLabelling:
-    """Return what a search has found; that no labelling is allowed is an error where the bound proves it."""
-    require_feasible(np.where(np.isposinf(bound), 0.0, bound), cliques.graph.words)
+    """Return what a search has found; that no labelling is allowed is an error where that is proved.
+
+    A bound of −inf proves it. Bounds of alternating directions only fall without end: where all labellings
+    that were tried are forbidden, the local polytope is asked whether it has any point.
+    """
     value = cliques.graph.score(scores, labels)
+    possible = np.where(np.isposinf(bound), 0.0, bound)
+    doubtful = np.flatnonzero(np.isneginf(value) & np.isfinite(possible))
+    if len(doubtful):
+        tables = cliques.tables(scores)
+        for s in doubtful.tolist():
+            possible[s] = 0.0 if LocalPolytope(tables, s).feasible() else -np.inf
+    require_feasible(possible, cliques.graph.words)
     return BoundedLabelling(labels, value, np.maximum(bound, value), converged.astype(bool))
 
 

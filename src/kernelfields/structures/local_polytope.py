@@ -81,6 +81,14 @@ class LocalPolytope:
             self.bound(-found.eqlin.marginals[self.vertices :]),
         )
 
+    def feasible(self) -> bool:
+        """Whether any point has a score above −inf; where none has, neither has any labelling."""
+        try:
+            self.solve()
+        except InfeasibleError:
+            return False
+        return True
+
     def value(self, point: PolytopePoint) -> float:
         """⟨θ, μ⟩."""
         total = _product(self.node, point.node)
