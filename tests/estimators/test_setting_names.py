@@ -36,7 +36,7 @@ def test_names_of_a_linear_model(name, given, meant):
         (StructuredSVM, "rescaling", "margins", "margin"),
         (StructuredSVM, "cost", "haming", "hamming"),
         (StructuredSVM, "solver", "n_slack", "n-slack"),
-        (HMM, "emissions", "gausian", "gaussian"),
+        (HMM, "emissions", "gausssian", "gaussian"),
     ],
 )
 def test_names_of_other_models(model, name, given, meant):

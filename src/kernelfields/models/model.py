@@ -194,6 +194,8 @@ def edge_observations(batch: Any, features: Any) -> tuple[Any, Array]:
     """Return what edges see, and the row of each: features of their own, or those of their tails."""
     own = getattr(batch, "edge_features", None)
     if own is None:
+        if not hasattr(batch, "edge_tails"):
+            raise InputError(f"edge_features is about edges, which {type(batch).__name__} has not.")
         return features, batch.edge_tails
     return own.astype(features.dtype, copy=False), np.arange(len(own))
 
