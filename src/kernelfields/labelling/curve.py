@@ -8,7 +8,8 @@ from typing import Any
 from .estimate import ErrorEstimate, estimate_beforehand, estimate_held_out
 from .learner import LabelLearner
 from .questions import Questions
-from .session import Entry, Session
+from .changes import Entry
+from .session import Session
 from .settings import DeskSettings
 
 
