@@ -140,9 +140,12 @@ def test_other_sites_cannot_label(client, desk, headers, status) -> None:
     assert desk.session.version == (status == 200)
 
 
-@pytest.mark.parametrize("path", ["/api/events", "/api/export?format=jsonl&auto=1", "/api/next", "/api/overview"])
 @pytest.mark.parametrize(
-    "headers", [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "https://evil.example"}]
+    "path", ["/api/events", "/api/export?format=jsonl&auto=1", "/api/next", "/api/overview"]
+)
+@pytest.mark.parametrize(
+    "headers",
+    [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "https://evil.example"}],
 )
 def test_other_sites_cannot_keep_the_server_busy(client, path, headers) -> None:
     assert client.get(path, headers=headers).status_code == 403
@@ -246,7 +249,9 @@ def test_what_was_sent_is_known_after_a_restart(tmp_path) -> None:
 def test_a_page_of_something_else_is_refused(client, desk) -> None:
     body = {"item": 0, "at": 0, "length": 1, "label": "PER", "session": "other"}
     assert client.post("/api/set", json=body).status_code == 410
-    assert client.post("/api/set", json={**body, "session": client.get("/api/overview").json()["session"]}).is_success
+    assert client.post(
+        "/api/set", json={**body, "session": client.get("/api/overview").json()["session"]}
+    ).is_success
 
 
 def test_nothing_is_acknowledged_without_the_journal(client, desk) -> None:

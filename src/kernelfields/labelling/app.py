@@ -92,7 +92,9 @@ def application(desk: Desk, news: Newsroom) -> Any:
         Route("/api/set", acting(run(desk.set)), methods=["POST"]),
         Route("/api/mark", acting(run(desk.mark)), methods=["POST"]),
         Route("/api/accept", acting(accept), methods=["POST"]),
-        Route("/api/skip", acting(lambda sent: desk.skip(sent.whole("item"), sent.sender())), methods=["POST"]),
+        Route(
+            "/api/skip", acting(lambda sent: desk.skip(sent.whole("item"), sent.sender())), methods=["POST"]
+        ),
         Route("/api/undo", acting(lambda sent: desk.undo(sent.sender())), methods=["POST"]),
     ]
     return Starlette(routes=routes, exception_handlers=refusal_handlers())
@@ -115,7 +117,9 @@ def _number(request: Any, desk: Desk) -> int:
     given = request.path_params["item"]
     known = len(desk.material)
     if not (given.isascii() and given.isdecimal() and len(given) < 10 and int(given) < known):
-        raise RefusedError(404, f"There is no sequence {quoted(given, 20)}; they are numbered 0 to {known - 1}.")
+        raise RefusedError(
+            404, f"There is no sequence {quoted(given, 20)}; they are numbered 0 to {known - 1}."
+        )
     return int(given)
 
 

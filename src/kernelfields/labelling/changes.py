@@ -78,4 +78,6 @@ class ChangeLog:
     def is_late(self, item: int, sender: Sender) -> bool:
         """Return whether another window has changed a sequence since this one saw it."""
         last = self.of(item)
-        return sender.revision is not None and last.revision > sender.revision and last.window != sender.window
+        return (
+            sender.revision is not None and last.revision > sender.revision and last.window != sender.window
+        )

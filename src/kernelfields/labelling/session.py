@@ -110,7 +110,9 @@ class Session:
         if not self._past:
             raise InputError("There is nothing to undo.")
         if self._past[-1][0] is LOST:
-            raise InputError("The last change was lost with a damaged line of the journal: it cannot be undone.")
+            raise InputError(
+                "The last change was lost with a damaged line of the journal: it cannot be undone."
+            )
         return {"do": "undo"}
 
     def apply(self, entry: Entry) -> list[int]:

@@ -20,8 +20,8 @@ class CrossSiteGuard:
     app : ASGI application
         What is guarded.
     private : str, optional
-        What paths begin with that pages of other origins may not even read: they could not see the answers, but
-        they could keep the server busy.
+        What paths begin with that pages of other origins may not even read: they could not see the answers,
+        but they could keep the server busy.
     """
 
     def __init__(self, app: App, private: str | None = None) -> None:

@@ -8,6 +8,7 @@ function settle(change, conflict) {
   const when = conflict.when ? ` at ${new Date(conflict.when).toLocaleTimeString()}` : "";
   const differ = first.tags.filter((tag, t) => tag !== mine.tags[t]).length;
   $("conflict-what").textContent = `Sequence ${first.item} was ${what} in another window${when}. ${differ === 0 ? "The labels are the same." : `${differ} of ${first.tags.length} labels differ.`}`;
+  say(`${waiting} unsaved`, "unsaved");
   $("conflict").showModal();
   for (const [id, one] of [["conflict-first", first], ["conflict-mine", mine]]) {
     const box = $(id);
