@@ -151,7 +151,8 @@ def _repair(place: Path) -> None:
     found = repaired(place)
     said = f"{place} has no damaged lines; nothing was changed."
     if found:
-        said = f"{place}: damaged lines left out: {', '.join(map(str, found))}. They are kept in {beside(place)}."
+        lines = ", ".join(map(str, found))
+        said = f"{place}: damaged lines that were left out: {lines}. They are kept in {beside(place)}."
     plain_console(stderr=True).print(said)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-
 Entry = Mapping[str, Any]
 """An event of a journal."""
 

@@ -14,10 +14,10 @@ from .changes import ConflictError, Entry, Sender
 from .curve import ErrorCurve
 from .journal import Journal
 from .learner import LabelGuess, LabelLearner, errors_of, lesson_of
+from .leases import Leases
 from .material import Look, Material
 from .occurrences import Occurrences
 from .questions import Questions
-from .leases import Leases
 from .session import Session
 from .settings import DeskSettings
 from .sheets import TagState

@@ -17,8 +17,8 @@ LOST = {"do": "lost"}
 def repaired(path: Path) -> list[int]:
     """Leave damaged lines out of a journal, and return their numbers, counted from 1.
 
-    They are appended to a file beside it, whose name ends in ".damaged", each after its number. The first line
-    says what the journal is about: without it nothing else can be used.
+    They are appended to a file beside it, whose name ends in ".damaged", each after its number. The first
+    line says what the journal is about: without it nothing else can be used.
     """
     with open(path, "r+b") as file:
         if not lock(file):

@@ -11,7 +11,6 @@ from .changes import ChangeLog, Entry
 from .sheets import Sheet, TagState
 from .tags import Tag, Tags
 
-
 LOST: dict[int, Sheet] = {}
 """Stands for the change of a line of the journal that was damaged: undoing it changes nothing."""
 
