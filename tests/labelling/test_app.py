@@ -13,7 +13,9 @@ testclient = pytest.importorskip(
 )
 
 from kernelfields.labelling.app import application  # noqa: E402
-from kernelfields.labelling.news import Newsroom  # noqa: E402
+from kernelfields.labelling.changes import ConflictError, Sender  # noqa: E402
+from kernelfields.labelling.leases import SECONDS, Leases  # noqa: E402
+from kernelfields.labelling.news import OF_ONE, Newsroom  # noqa: E402
 from kernelfields.labelling.page import page, policy  # noqa: E402
 from kernelfields.web import Guards, guarded  # noqa: E402
 from tests.labelling._cases import open_text  # noqa: E402
@@ -31,7 +33,7 @@ def desk(tmp_path):
 
 @pytest.fixture
 def client(desk):
-    guards = Guards(policy=policy(), page=True, most=20_000)
+    guards = Guards(policy=policy(), page=True, most=20_000, private="/api/")
     return testclient.TestClient(guarded(application(desk, Newsroom()), guards), base_url=HOST)
 
 
@@ -102,8 +104,9 @@ def test_odd_bodies_change_nothing(client, desk, path, body, status, sentence) -
         ("GET", "/%2e%2e/%2e%2e/etc/passwd", 404),
         ("GET", "/api/items/..%2f..%2fetc", 404),
         ("GET", "/api/items/-1", 404),
-        ("GET", "/api/items/31", 422),
-        ("GET", "/api/items/99999999999999999999999", 422),
+        ("GET", "/api/items/31", 404),
+        ("GET", "/api/items/99999999999999999999999", 404),
+        ("GET", "/api/items/" + "9" * 5000, 404),
         ("GET", "/api/export?format=../../x", 422),
         ("GET", "/api/export?format=xml", 422),
         ("GET", "/api/export", 422),
@@ -135,6 +138,128 @@ def test_other_sites_cannot_label(client, desk, headers, status) -> None:
     body = {"item": 0, "at": 0, "length": 1, "label": "PER"}
     assert client.post("/api/set", json=body, headers=headers).status_code == status
     assert desk.session.version == (status == 200)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/events", "/api/export?format=jsonl&auto=1", "/api/next", "/api/overview"]
+)
+@pytest.mark.parametrize(
+    "headers",
+    [{"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "https://evil.example"}],
+)
+def test_other_sites_cannot_keep_the_server_busy(client, path, headers) -> None:
+    assert client.get(path, headers=headers).status_code == 403
+    assert client.get("/", headers=headers).status_code == 200  # a link to the page is fine
+
+
+def test_one_address_cannot_take_all_streams() -> None:
+    async def listen() -> None:
+        room = Newsroom()
+        streams = [room.listen("one") for _ in range(OF_ONE)]
+        for stream in streams:
+            await anext(stream)
+        assert room.is_full("one")
+        assert not room.is_full("other")
+        await streams[0].aclose()
+        assert not room.is_full("one")
+
+    asyncio.run(listen())
+
+
+def test_two_windows_get_different_sequences(client, desk) -> None:
+    first = {name: client.get(f"/api/begin?window={name}").json()["next"]["item"] for name in ("a", "b")}
+    assert first["a"] != first["b"]
+    assert client.get("/api/begin?window=a").json()["next"]["item"] == first["a"]  # loaded again
+    seen = list(first.values())
+    for _ in range(6):
+        for window, item in first.items():
+            labels = ["O"] * len(desk.session.sheets[item].tags)
+            answer = client.post("/api/accept", json={"item": item, "labels": labels, "window": window})
+            first[window] = answer.json()["next"]["item"]
+            seen.append(first[window])
+    assert len(set(seen)) == len(seen)
+
+
+def test_a_lease_ends(desk) -> None:
+    now = [0.0]
+    desk.leases = Leases(lambda: now[0])
+    one = desk.ask("a")["next"]["item"]
+    assert desk.ask("b")["next"]["item"] != one
+    now[0] = SECONDS - 1
+    assert one in desk.leases.of_others("b")
+    now[0] = SECONDS + 1
+    assert desk.leases.of_others("b") == set()
+
+
+def test_what_is_left_elsewhere_is_said(tmp_path) -> None:
+    desk, _ = open_text(tmp_path, 1)
+    assert desk.ask("a")["next"]["item"] == 0
+    assert desk.ask("b") == {"next": None, "elsewhere": 1}
+    desk.close()
+
+
+def test_the_second_of_two_answers_hears_of_the_first(client, desk) -> None:
+    shown = {window: client.get(f"/api/items/3?window={window}").json() for window in "ab"}
+    n = len(shown["a"]["tags"])
+    body = {"item": 3, "revision": shown["a"]["revision"], "number": 0}
+    post = client.post("/api/accept", json={**body, "labels": ["O"] * n, "window": "a"})
+    assert post.status_code == 200
+    late = {**body, "labels": ["B-PER", *["O"] * (n - 1)], "window": "b"}
+    for path, more in (("accept", {}), ("set", {"at": 0, "length": 1, "label": "PER"}), ("skip", {})):
+        answer = client.post(f"/api/{path}", json={**late, **more})
+        assert answer.status_code == 409
+        assert "was accepted in another window" in answer.json()["error"]
+        conflict = answer.json()["conflict"]
+        assert (conflict["window"], conflict["item"]["tags"]) == ("a", ["O"] * n)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", conflict["when"])
+    assert desk.session.sheets[3].tags == ("O",) * n
+    chosen = {**late, "revision": conflict["item"]["revision"]}
+    assert client.post("/api/accept", json=chosen).status_code == 200
+    assert desk.session.sheets[3].tags[0] == "O"  # accepted labels are somebody's: set it to change it
+
+
+def test_a_change_that_is_sent_again_is_made_once(client, desk) -> None:
+    one = {"item": 0, "at": 0, "length": 1, "label": "PER", "window": "a"}
+    for number in (0, 0, 1, 1):
+        assert client.post("/api/set", json={**one, "number": number}).status_code == 200
+    assert desk.session.version == 2
+    n = len(desk.session.sheets[0].tags)
+    accept = {"item": 0, "labels": ["O"] * n, "window": "a", "number": 2, "revision": 0}
+    for _ in range(2):
+        assert client.post("/api/accept", json=accept).json()["next"]["item"] != 0
+    assert desk.session.version == 3
+    for _ in range(2):
+        assert client.post("/api/undo", json={"window": "a", "number": 3}).status_code == 200
+    assert desk.session.version == 4
+    assert desk.session.sheets[0].tags[0] == "B-PER"
+
+
+def test_what_was_sent_is_known_after_a_restart(tmp_path) -> None:
+    desk, _ = open_text(tmp_path)
+    desk.set(0, 0, 1, "PER", Sender("a", 7, 0))
+    desk.close()
+    again, _ = open_text(tmp_path)
+    assert again.session.log.is_done(Sender("a", 7))
+    assert not again.session.log.is_done(Sender("a", 8))
+    with pytest.raises(ConflictError):
+        again.set(0, 0, 1, "LOC", Sender("b", 0, 0))
+    again.close()
+
+
+def test_a_page_of_something_else_is_refused(client, desk) -> None:
+    body = {"item": 0, "at": 0, "length": 1, "label": "PER", "session": "other"}
+    assert client.post("/api/set", json=body).status_code == 410
+    assert client.post(
+        "/api/set", json={**body, "session": client.get("/api/overview").json()["session"]}
+    ).is_success
+
+
+def test_nothing_is_acknowledged_without_the_journal(client, desk) -> None:
+    desk.journal.path.unlink()
+    answer = client.post("/api/set", json={"item": 0, "at": 0, "length": 1, "label": "PER"})
+    assert answer.status_code == 507
+    assert "moved, deleted or replaced" in answer.json()["error"]
+    assert desk.session.version == 0
 
 
 def test_others_need_the_token(desk) -> None:

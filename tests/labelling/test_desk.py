@@ -20,7 +20,7 @@ from tests.labelling._cases import TAGS, number_material, open_text, settle, tex
 
 def test_everything_comes_back(tmp_path) -> None:
     desk, truth = open_text(tmp_path)
-    asked = desk.ask()
+    asked = desk.ask()["next"]
     for _ in range(7):
         asked = desk.accept(asked["item"], truth[asked["item"]])["next"]
     desk.set(asked["item"], 0, 1, "LOC")
@@ -41,7 +41,7 @@ def test_everything_comes_back(tmp_path) -> None:
 
 def test_undo_of_an_acceptance_is_unlearnt(tmp_path) -> None:
     desk, truth = open_text(tmp_path)
-    first = desk.ask()["item"]
+    first = desk.ask()["next"]["item"]
     desk.accept(first, truth[first])
     settle(desk)
     assert desk.trainer.snapshot.model is not None
@@ -203,7 +203,7 @@ def test_trees_are_labelled_too(tmp_path) -> None:
     parents = [[-1, 0, 0], [1, -1]] * 6
     items = [Item(w, None, w, None, p) for w, p in zip(words, parents, strict=True)]
     desk = open_desk(text_like(FileData(items, "jsonl")), tmp_path / "j", lambda: Tags(("x", "y")), check=0.0)
-    asked = desk.ask()
+    asked = desk.ask()["next"]
     for _ in range(4):
         asked = desk.accept(asked["item"], tags[asked["item"]])["next"]
     settle(desk)

@@ -126,3 +126,12 @@ def test_command_line_exports_and_refuses_plainly(tmp_path) -> None:
         assert result.exit_code == 2, (arguments, result.output)
         assert sentence in " ".join(result.output.split()), (arguments, result.output)
         assert "Traceback" not in result.output
+
+
+def test_pre_tokenised_text_is_cut_at_blanks(tmp_path) -> None:
+    from kernelfields.cli._label_data import read_material
+    from kernelfields.files.reading import Reading
+
+    (tmp_path / "a.txt").write_text("In '81 it was n't so .\n")
+    found = read_material(tmp_path / "a.txt", Reading(), False, None, None, None, "blanks")
+    assert found.data.texts == [["In", "'81", "it", "was", "n't", "so", "."]]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kernelfields.errors import InputError
 from kernelfields.labelling import journal as module
 from kernelfields.labelling.journal import Journal, read_entries, read_journal, written
+from kernelfields.labelling.repair import repaired
 
 ABOUT = {"data": "x", "labels": ["Ä", "\t\n"]}
 EVENTS = [{"do": "set", "n": k, "text": "ß\u2028\t"} for k in range(5)]
@@ -152,3 +153,76 @@ def test_nothing_acknowledged_is_lost_by_sigkill(tmp_path) -> None:
         journal.close()
         assert numbers == list(range(len(numbers)))
         assert len(numbers) > said[-1]
+
+
+def put_aside(path):
+    path.rename(path.with_name("elsewhere"))
+
+
+def replace(path):
+    put_aside(path)
+    path.write_bytes(path.with_name("elsewhere").read_bytes())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not let go of open files.")
+@pytest.mark.parametrize(
+    ("happens", "sentence"),
+    [
+        (put_aside, "moved, deleted or replaced"),
+        (lambda path: path.unlink(), "moved, deleted or replaced"),
+        (replace, "moved, deleted or replaced"),
+        (lambda path: os.truncate(path, 60), "another program has changed"),
+        (lambda path: path.write_bytes(path.read_bytes() + b"x"), "another program has changed"),
+    ],
+)
+def test_nothing_is_acknowledged_without_the_journal(tmp_path, happens, sentence) -> None:
+    journal = Journal(tmp_path / "j", ABOUT)
+    journal.append(EVENTS[0])
+    assert journal.trouble is None
+    happens(tmp_path / "j")
+    with pytest.raises(OSError, match=sentence):
+        journal.append(EVENTS[1])
+    assert sentence in journal.trouble
+    journal.close()
+    for path in tmp_path.iterdir():
+        assert b'"n":1' not in path.read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows does not let go of open files.")
+def test_a_journal_that_is_put_back_goes_on(tmp_path) -> None:
+    journal = Journal(tmp_path / "j", ABOUT)
+    put_aside(tmp_path / "j")
+    with pytest.raises(OSError, match="put it back"):
+        journal.append(EVENTS[0])
+    (tmp_path / "elsewhere").rename(tmp_path / "j")
+    journal.append(EVENTS[1])
+    journal.close()
+    assert read_journal(tmp_path / "j").entries == EVENTS[1:2]
+
+
+def test_damaged_lines_are_left_out_and_kept_beside(tmp_path) -> None:
+    path = tmp_path / "j"
+    raw = filled(path)
+    path.write_bytes(raw.replace(b'"n":1', b'"n":7').replace(b'"n":3', b'"n":8'))
+    assert repaired(path) == [3, 5]
+    assert read_journal(path).entries == [EVENTS[0], {"do": "lost"}, EVENTS[2], {"do": "lost"}, EVENTS[4]]
+    kept = (tmp_path / "j.damaged").read_bytes().splitlines()
+    assert [line.partition(b":")[0] for line in kept] == [b"3", b"5"]
+    assert b'"n":7' in kept[0]
+    assert repaired(path) == []
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["j", "j.damaged"]
+
+
+@pytest.mark.parametrize("content", [b"hello\nyou\n", b'{"a":1}\n', b""])
+def test_other_files_are_not_repaired(tmp_path, content) -> None:
+    (tmp_path / "j").write_bytes(content)
+    with pytest.raises(InputError, match="j, line 1: "):
+        repaired(tmp_path / "j")
+    assert (tmp_path / "j").read_bytes() == content
+
+
+def test_a_journal_in_use_is_not_repaired(tmp_path) -> None:
+    journal = Journal(tmp_path / "j", ABOUT)
+    with pytest.raises(InputError, match="is in use"):
+        repaired(tmp_path / "j")
+    journal.close()

@@ -94,7 +94,7 @@ def test_skipped_and_empty_sequences_are_not_asked_for() -> None:
     sheets = [Sheet.blank(0), Sheet((None,), (None,), skipped=True), Sheet.blank(5)]
     questions = Questions(material, "margin", 0.0)
     assert questions.next(sheets, None).item == 2
-    assert questions.next(sheets, None, avoid=2) is None
+    assert questions.next(sheets, None, avoid={2}) is None
 
 
 def test_errors_are_counted_by_hand_and_promised_by_the_guarantee() -> None:
@@ -127,7 +127,7 @@ def test_errors_beforehand_are_those_of_the_last() -> None:
 
 def test_the_curve_is_of_sequences_never_learnt_from(tmp_path) -> None:
     desk, truth = open_text(tmp_path, 40, check=0.5)
-    asked = desk.ask()
+    asked = desk.ask()["next"]
     for _ in range(16):
         asked = desk.accept(asked["item"], truth[asked["item"]])["next"]
     settle(desk)
@@ -147,7 +147,7 @@ def test_the_curve_is_of_sequences_never_learnt_from(tmp_path) -> None:
 def test_without_checks_the_curve_is_of_predictions_before_learning(tmp_path) -> None:
     desk, truth = open_text(tmp_path, check=0.0)
     counts = []
-    asked = desk.ask()
+    asked = desk.ask()["next"]
     for n in range(8):
         settle(desk)
         k = asked["item"]

@@ -148,6 +148,11 @@ def test_what_cannot_be_done_is_refused(call, message) -> None:
     "entry",
     [
         {"do": "set", "item": 9, "at": 0, "tags": ["a"]},
+        {"do": "set", "item": -1, "at": 0, "tags": ["a"]},
+        {"do": "set", "item": True, "at": 0, "tags": ["a"]},
+        {"do": "skip", "item": -1},
+        {"do": "mark", "places": [[-1, 0]], "tags": ["a"]},
+        {"do": "accept", "item": -3, "tags": ["a"], "states": ["manual"]},
         {"do": "set", "item": 0, "at": 0, "tags": ["a", "a"]},
         {"do": "accept", "item": 0, "tags": [], "states": []},
         {"do": "accept", "item": 0, "tags": ["a"], "states": ["odd"]},
@@ -198,3 +203,15 @@ def test_occurrences_are_all_that_do_not_overlap(texts, words) -> None:
             expected += [(item, at)] if found else []
             at += len(words) if found else 1
     assert Occurrences(texts).of(words) == expected
+
+
+def test_a_lost_change_is_not_mistaken_for_another() -> None:
+    session = blank(SINGLE)
+    entries = [session.set(0, 0, 1, "a"), {"do": "lost"}, {"do": "undo"}, session.set(1, 0, 1, "b")]
+    session.replay(entries, "j")
+    assert session.sheets[0].tags == ("a",)
+    session.apply(session.undo())
+    assert session.sheets[0].tags == ("a",)
+    session.apply({"do": "lost"})
+    with pytest.raises(InputError, match="lost with a damaged line"):
+        session.undo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from ..datasets import load_letters
@@ -10,24 +11,35 @@ from ..errors import InputError
 from ..files.items import FileData, Item
 from ..files.kinds import ending_of
 from ..files.reading import Reading, read_items
+from ..files.tagged_text import TaggedText
 from ..labelling.material import Material, material_of
 from ._token_features import features_of
 
 LETTERS = "letters"
 """The name of the letters of the package, unless a file has it."""
+TOKENS = ("words", "blanks")
+"""What plain text is cut into: words and marks, or all that stands between blanks."""
 SIDES = re.compile(r"(\d{1,4})[x×](\d{1,4})")
 
 
 def read_material(
-    name: Path, reading: Reading, labelled: bool, image: str | None, features: str | None, spans: bool | None
+    name: Path,
+    reading: Reading,
+    labelled: bool,
+    image: str | None,
+    features: str | None,
+    spans: bool | None,
+    tokens: str = "words",
 ) -> Material:
     """Read sequences, with features of all of them."""
+    if tokens not in TOKENS:
+        raise InputError(f"--tokens is {tokens!r}; it must be one of {', '.join(TOKENS)}.")
     if str(name) == LETTERS and not name.exists():
         if image is not None or features is not None:
             raise InputError("The letters of the package need neither --image nor --features.")
         return material_of(_letters(), shape=(16, 8))
     shape = None if image is None else _shape(image)
-    data = _read(name, reading, labelled)
+    data = _read(name, reading, labelled, tokens)
     if data.is_text and features is None and not data.known:
         features = "pos" if spans is False else "ner"
     return material_of(data, features_of(data, features), shape)
@@ -50,7 +62,7 @@ def _letters() -> FileData:
     return FileData([Item(x, None, [str(t) for t in range(len(x))], None) for x in words], "npz")
 
 
-def _read(name: Path, reading: Reading, labelled: bool) -> FileData:
+def _read(name: Path, reading: Reading, labelled: bool, tokens: str) -> FileData:
     if not name.exists():
         raise InputError(f"There is no file {name}.")
     plain = ending_of(name.name) == "txt" and reading.format is None
@@ -58,7 +70,17 @@ def _read(name: Path, reading: Reading, labelled: bool) -> FileData:
     items = list(read_items(name, kind, reading, labelled=labelled or kind != "conll"))
     if not items:
         raise InputError(f"{name} has no sequences.")
-    return FileData(items, kind)
+    return FileData([_at_blanks(item) for item in items] if tokens == "blanks" else items, kind)
+
+
+def _at_blanks(item: Item) -> Item:
+    """Return a text whose tokens are all that stands between blanks."""
+    if not isinstance(item.source, TaggedText):
+        raise InputError("--tokens blanks is for plain text, a sentence per line; other files have tokens.")
+    text = item.source.document.text
+    places = [found.span() for found in re.finditer(r"\S+", text)]
+    words = [text[start:end] for start, end in places]
+    return Item(words, None, words, replace(item.source, places=places))
 
 
 def _shape(image: str) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from ..labelling.journal import read_journal
 from ..labelling.material import Material
 from ..labelling.news import Newsroom
 from ..labelling.opening import open_desk, session_of, tags_for
+from ..labelling.repair import beside, repaired
 from ..labelling.settings import DeskSettings
 from ..labelling.tags import Tags
 from ._console import plain_console
@@ -50,10 +51,17 @@ def label(
         bool | None,
         typer.Option("--each/--spans", help="A label for each token, or for spans of tokens (B-, I-, O)."),
     ] = None,
+    tokens: Annotated[
+        str,
+        typer.Option(help="Of plain text: words and punctuation marks, or what stands between blanks."),
+    ] = "words",
     image: Annotated[
         str | None, typer.Option(help="Rows of numbers are images: height and width, as in 16x8.")
     ] = None,
     journal: Annotated[Path | None, typer.Option(help="Where labels are kept; DATA.labels.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Leave damaged lines out of the journal, keep them beside it.")
+    ] = False,
     export: Annotated[
         Path | None,
         typer.Option(help="Write accepted labels as .jsonl, .conll, .csv or .npz, without a page."),
@@ -115,8 +123,11 @@ def label(
         spans = None if each is None else not each
         if auto and export is None:
             raise InputError("--auto is for --export.")
-        material = read_material(data, reading, labelled, image, features, spans)
         place = journal_of(data) if journal is None else journal
+        if repair:
+            _repair(place)
+            return
+        material = read_material(data, reading, labelled, image, features, spans, tokens)
         if export is not None:
             _export(material, place, export, auto, penalty)
             return
@@ -154,6 +165,15 @@ def _tags(material: Material, place: Path, names: list[str] | None, spans: bool 
     return tags_for(material, names, spans)
 
 
+def _repair(place: Path) -> None:
+    found = repaired(place)
+    said = f"{place} has no damaged lines; nothing was changed."
+    if found:
+        lines = ", ".join(map(str, found))
+        said = f"{place}: damaged lines that were left out: {lines}. They are kept in {beside(place)}."
+    plain_console(stderr=True).print(said)
+
+
 def _export(material: Material, place: Path, out: Path, auto: bool, penalty: float) -> None:
     if not place.exists():
         raise InputError(f"There are no labels yet: no journal {place}.")
@@ -171,7 +191,7 @@ def _serve(desk: Desk, news: Newsroom, host: str, port: int, token: str | None, 
 
     require_web("kf label")
     secret = choose_token(host, token)
-    guards = Guards(host=host, token=secret, policy=policy(), page=True)
+    guards = Guards(host=host, token=secret, policy=policy(), page=True, private="/api/")
     app = guarded(application(desk, news), guards)
     listening = _listen(host, port)
     address = f"{address_of(listening)}/" + ("" if secret is None else f"?token={secret}")
@@ -182,6 +202,9 @@ def _serve(desk: Desk, news: Newsroom, host: str, port: int, token: str | None, 
             webbrowser.open(address)
 
     run_server(app, listening, started, news.end)
+    trouble = desk.journal.trouble
+    if trouble is not None:
+        raise InputError(f"{trouble[:-1]}: {desk.session.n_done:,} labelled sequences may not be there.")
     plain_console(stderr=True).print(
         f"{desk.session.n_done:,} sequences are labelled in {desk.journal.path}."
     )

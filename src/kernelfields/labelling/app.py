@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from ..web import RefusedError, refusal_handlers
+from .changes import ConflictError
 from .desk import Desk
 from .export import fitted, write_labels
 from .news import Newsroom
@@ -29,19 +32,24 @@ def application(desk: Desk, news: Newsroom) -> Any:
     from starlette.routing import Route
 
     content = page()
+    learning = asyncio.Lock()  # a model for an export takes both time and memory: one at a time
 
     async def index(_: Any) -> Any:
         return Response(content, media_type="text/html; charset=utf-8")
 
-    async def events(_: Any) -> Any:
-        if news.is_full:
+    async def events(request: Any) -> Any:
+        client = request.client.host if request.client else ""
+        if news.is_full(client):
             raise RefusedError(503, "Too many pages are open; close one.")
-        return StreamingResponse(news.listen(), media_type="text/event-stream")
+        return StreamingResponse(news.listen(client), media_type="text/event-stream")
 
     async def export(request: Any) -> Any:
         kind = request.query_params.get("format", "jsonl")
         auto = request.query_params.get("auto") == "1"
-        body = await run_in_threadpool(_sentences, lambda: exported(desk, kind, auto))
+        if auto and learning.locked():
+            raise RefusedError(503, "Another export with the model's labels is under way; try again.")
+        async with learning if auto else nullcontext():
+            body = await run_in_threadpool(_sentences, lambda: exported(desk, kind, auto))
         name = f'attachment; filename="labels.{kind}"'
         return Response(body, media_type=TYPES[kind], headers={"content-disposition": name})
 
@@ -54,30 +62,40 @@ def application(desk: Desk, news: Newsroom) -> Any:
     def acting(act: Callable[[SentFields], Any]) -> Any:
         async def endpoint(request: Any) -> Any:
             fields = SentFields.of(await request.body())
-            return JSONResponse(await run_in_threadpool(_sentences, lambda: act(fields)))
+            fields.require_session(desk.name)
+            try:
+                return JSONResponse(await run_in_threadpool(_sentences, lambda: act(fields)))
+            except ConflictError as conflict:
+                return JSONResponse(conflict.answer(), 409)
 
         return endpoint
 
     def run(of: Callable[..., Any]) -> Callable[[SentFields], Any]:
         return lambda sent: of(
-            sent.whole("item"), sent.whole("at"), sent.whole("length"), sent.label("label")
+            sent.whole("item"), sent.whole("at"), sent.whole("length"), sent.label("label"), sent.sender()
         )
 
     def accept(sent: SentFields) -> Any:
-        return desk.accept(sent.whole("item"), sent.labels("labels"))
+        return desk.accept(sent.whole("item"), sent.labels("labels"), sent.sender())
+
+    def shown(request: Any) -> Any:
+        return desk.visit(_number(request, desk), _window(request))
 
     routes = [
         Route("/", index),
         Route("/api/events", events),
         Route("/api/export", export),
         Route("/api/overview", reading(lambda _: desk.overview())),
-        Route("/api/next", reading(lambda _: {"next": desk.ask()})),
-        Route("/api/items/{item:int}", reading(lambda request: desk.item(request.path_params["item"]))),
+        Route("/api/begin", reading(lambda request: desk.begin(_window(request)))),
+        Route("/api/next", reading(lambda request: desk.ask(_window(request)))),
+        Route("/api/items/{item}", reading(shown)),
         Route("/api/set", acting(run(desk.set)), methods=["POST"]),
         Route("/api/mark", acting(run(desk.mark)), methods=["POST"]),
         Route("/api/accept", acting(accept), methods=["POST"]),
-        Route("/api/skip", acting(lambda sent: desk.skip(sent.whole("item"))), methods=["POST"]),
-        Route("/api/undo", acting(lambda _: desk.undo()), methods=["POST"]),
+        Route(
+            "/api/skip", acting(lambda sent: desk.skip(sent.whole("item"), sent.sender())), methods=["POST"]
+        ),
+        Route("/api/undo", acting(lambda sent: desk.undo(sent.sender())), methods=["POST"]),
     ]
     return Starlette(routes=routes, exception_handlers=refusal_handlers())
 
@@ -92,6 +110,22 @@ def exported(desk: Desk, kind: str, auto: bool) -> bytes:
         path = Path(folder) / f"labels.{kind}"
         write_labels(path, kind, desk.material, session, model, learner)
         return path.read_bytes()
+
+
+def _number(request: Any, desk: Desk) -> int:
+    """Return the number of a sequence in a path; what is none, however long, is not there."""
+    given = request.path_params["item"]
+    known = len(desk.material)
+    if not (given.isascii() and given.isdecimal() and len(given) < 10 and int(given) < known):
+        raise RefusedError(
+            404, f"There is no sequence {quoted(given, 20)}; they are numbered 0 to {known - 1}."
+        )
+    return int(given)
+
+
+def _window(request: Any) -> str | None:
+    """Return which window asks; None if it does not say so."""
+    return SentFields(dict(request.query_params)).sender().window
 
 
 def _sentences(answer: Callable[[], Any]) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .changes import Entry
 from .estimate import ErrorEstimate, estimate_beforehand, estimate_held_out
 from .learner import LabelLearner
 from .questions import Questions
-from .session import Entry, Session
+from .session import Session
 from .settings import DeskSettings
 
 

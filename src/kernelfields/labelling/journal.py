@@ -2,11 +2,12 @@
 
 Every line is a JSON object, a tab, and the CRC-32 of the object in hexadecimal; the first line says what
 the journal is about. A line that a crash cut short was never acknowledged: it is removed when the journal
-is opened again. Damage anywhere else is refused with its line.
+is opened again. Damage anywhere else is refused with its line; `repaired` leaves such lines out.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import zlib
@@ -20,6 +21,8 @@ from .locking import lock
 
 Entry = dict[str, Any]
 NAME, FORMAT = "kf label", 1
+LOST = "the journal was moved, deleted or replaced while it was open; put it back, or start kf label again"
+CHANGED = "another program has changed the journal while it was open; start kf label again"
 NO_JOURNAL = "this is not a journal of kf label, or it is damaged here."
 
 
@@ -70,14 +73,28 @@ class Journal:
             self._cut()
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Write an event; on return it is on the disk. If that fails, the journal is as it was."""
+        """Write an event; on return it is on the disk, in the file that the path names.
+
+        If that fails, the journal is as it was.
+        """
         line = written(entry)
+        self._require_own(self._size)
         try:
             self._write(line)
+            self._require_own(self._size + len(line))
         except OSError:
             self._cut()
             raise
         self._size += len(line)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the path does not lead to what was written, in one sentence; None if it does."""
+        try:
+            self._require_own(self._size)
+        except OSError as error:
+            return f"{self.path}: {error.strerror or error}."
+        return None
 
     def close(self) -> None:
         """Close the file, and with that unlock it."""
@@ -99,9 +116,22 @@ class Journal:
             rest = rest[self._file.write(rest) :]
         os.fsync(self._file.fileno())
 
+    def _require_own(self, size: int) -> None:
+        """Refuse to go on in a file that nobody will find, or that others have written to."""
+        own = os.fstat(self._file.fileno())
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            found = None
+        if found is None or not os.path.samestat(found, own):
+            raise OSError(errno.ENOENT, LOST, str(self.path))
+        if own.st_size != size:
+            raise OSError(errno.EIO, CHANGED, str(self.path))
+
     def _cut(self) -> None:
         """Remove what is behind the last whole line."""
-        self._file.truncate(self._size)
+        if os.fstat(self._file.fileno()).st_size > self._size:
+            self._file.truncate(self._size)
         os.fsync(self._file.fileno())
 
 
@@ -116,11 +146,11 @@ def read_entries(raw: bytes, path: Path) -> Contents:
     entries: list[Entry] = []
     size = 0
     for number, line in enumerate(lines[:-1], 1):
-        entry = _entry(line)
+        entry = entry_of(line)
         if entry is None:
             if number == len(lines) - 1 > 1 and not lines[-1] and b"\0" in line:
                 break  # its end reached the disk before its beginning did
-            reason = "the journal is damaged here: the line fails its checksum."
+            reason = "the journal is damaged here: the line fails its checksum; --repair leaves it out."
             raise error_at(str(path), number, reason if number > 1 else NO_JOURNAL)
         entries.append(entry)
         size += len(line) + 1
@@ -137,7 +167,7 @@ def written(entry: Mapping[str, Any]) -> bytes:
     return text + b"\t%08x\n" % zlib.crc32(text)
 
 
-def _entry(line: bytes) -> Entry | None:
+def entry_of(line: bytes) -> Entry | None:
     """Return the event of a line; None if it is not as it was written."""
     text, tab, checksum = line.rpartition(b"\t")
     if not tab or checksum != b"%08x" % zlib.crc32(text):

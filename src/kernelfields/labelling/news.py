@@ -13,6 +13,8 @@ PULSE = 15.0
 """Seconds after which a comment keeps a silent connection alive."""
 LISTENERS = 32
 """Pages that can be open at a time."""
+OF_ONE = 16
+"""Of them at one address."""
 
 
 class Newsroom:
@@ -20,12 +22,12 @@ class Newsroom:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queues: set[asyncio.Queue[dict[str, Any] | None]] = set()
+        self._queues: dict[asyncio.Queue[dict[str, Any] | None], str] = {}
 
-    @property
-    def is_full(self) -> bool:
-        """Whether nobody else can listen."""
-        return len(self._queues) >= LISTENERS
+    def is_full(self, client: str = "") -> bool:
+        """Return whether a client, by its address, cannot listen once more."""
+        own = sum(other == client for other in self._queues.values())
+        return len(self._queues) >= LISTENERS or own >= OF_ONE
 
     def tell(self, message: dict[str, Any]) -> None:
         """Pass a message on; without anybody who listens it is lost."""
@@ -35,11 +37,11 @@ class Newsroom:
         """End all streams."""
         self._pass(None)
 
-    async def listen(self) -> AsyncIterator[bytes]:
+    async def listen(self, client: str = "") -> AsyncIterator[bytes]:
         """Yield messages as events, from now on."""
         self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(WAITING)
-        self._queues.add(queue)
+        self._queues[queue] = client
         try:
             yield b"retry: 1000\n\n"
             while True:
@@ -52,7 +54,7 @@ class Newsroom:
                     return
                 yield b"data: " + json.dumps(message, allow_nan=False).encode() + b"\n\n"
         finally:
-            self._queues.discard(queue)
+            self._queues.pop(queue, None)
 
     def _pass(self, message: dict[str, Any] | None) -> None:
         if self._loop is not None and not self._loop.is_closed():

@@ -6,7 +6,7 @@ import base64
 import hashlib
 from importlib.resources import files
 
-SCRIPTS = ("keys.js", "draw.js", "chart.js", "script.js")
+SCRIPTS = ("keys.js", "draw.js", "chart.js", "unsent.js", "conflict.js", "script.js")
 """In this order."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,12 +57,12 @@ class Questions:
         self._looked = np.zeros(len(order), dtype=np.int64)
         self._turn = 0
 
-    def next(self, sheets: Sequence[Sheet], model: Any, avoid: int | None = None) -> NextItem | None:
+    def next(self, sheets: Sequence[Sheet], model: Any, avoid: Collection[int] = ()) -> NextItem | None:
         """Return the next question; None if everything has been answered, or skipped, or is to be avoided."""
-        checks = [k for k in self.checks if sheets[k].is_open and k != avoid]
+        checks = [k for k in self.checks if sheets[k].is_open and k not in avoid]
         if checks and self._is_due(sheets):
             return NextItem(checks[0], "check")
-        others = [k for k in self._order if sheets[k].is_open and k != avoid]
+        others = [k for k in self._order if sheets[k].is_open and k not in avoid]
         if not others:
             return NextItem(checks[0], "check") if checks else None
         if model is None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..errors import quoted
 from ..web import RefusedError
+from .changes import Sender
 
 WHOLE = 2**31
+NAME = re.compile(r"[A-Za-z0-9-]{1,40}")
 
 
 class SentFields:
@@ -35,6 +38,20 @@ class SentFields:
         if type(value) is not int or not 0 <= value < WHOLE:
             raise RefusedError(422, f"{name} is {_shown(value)}, expected a whole number from 0 on.")
         return value
+
+    def sender(self) -> Sender:
+        """Return who sent it; what is missing is not known."""
+        window = self._given.get("window")
+        if window is not None and not (isinstance(window, str) and NAME.fullmatch(window)):
+            raise RefusedError(422, f"window is {_shown(window)}, expected up to 40 letters and digits.")
+        numbers = [self.whole(key) if key in self._given else None for key in ("number", "revision")]
+        return Sender(window, *numbers)
+
+    def require_session(self, name: str) -> None:
+        """Refuse a change of something else, which a page made before another server took the address."""
+        given = self._given.get("session", name)
+        if given != name:
+            raise RefusedError(410, "This page labels something else than the server now: load it again.")
 
     def label(self, name: str) -> str | None:
         """Return a label, or None for none."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..errors import InputError
+from .changes import ChangeLog, Entry
 from .sheets import Sheet, TagState
 from .tags import Tag, Tags
 
-Entry = Mapping[str, Any]
+LOST: dict[int, Sheet] = {}
+"""Stands for the change of a line of the journal that was damaged: undoing it changes nothing."""
 
 
 class Session:
@@ -36,6 +38,8 @@ class Session:
         """Errors of the model, and of how many, in sequences that it was about to learn from."""
         self.accepted: list[int] = []
         """Sequences in the order in which they were accepted."""
+        self.log = ChangeLog()
+        """Who changed what."""
         self.version = 0
         """Number of changes."""
         self._past: list[tuple[dict[int, Sheet], int, int]] = []
@@ -47,7 +51,7 @@ class Session:
 
     def sheet(self, item: int) -> Sheet:
         """Return the sheet of a sequence; refuse a number that none has."""
-        if not 0 <= item < len(self.sheets):
+        if type(item) is not int or not 0 <= item < len(self.sheets):
             raise InputError(f"There is no sequence {item}; they are numbered 0 to {len(self.sheets) - 1}.")
         return self.sheets[item]
 
@@ -104,6 +108,10 @@ class Session:
         """Return the event that takes back the last one that was not taken back."""
         if not self._past:
             raise InputError("There is nothing to undo.")
+        if self._past[-1][0] is LOST:
+            raise InputError(
+                "The last change was lost with a damaged line of the journal: it cannot be undone."
+            )
         return {"do": "undo"}
 
     def apply(self, entry: Entry) -> list[int]:
@@ -120,7 +128,7 @@ class Session:
             del self.before[known:], self.accepted[accepted:]
         else:
             sheets = self._changed(entry)
-            then = {item: self.sheets[item] for item in sheets}
+            then = LOST if entry["do"] == "lost" else {item: self.sheets[item] for item in sheets}
             self._past.append((then, len(self.before), len(self.accepted)))
             if entry["do"] == "accept":
                 self.accepted.append(entry["item"])
@@ -129,6 +137,7 @@ class Session:
                 self.before.append((wrong, of))
         for item, sheet in sheets.items():
             self.sheets[item] = sheet
+        self.log.note(entry, list(sheets), self.version)
         return list(sheets)
 
     def replay(self, entries: Sequence[Entry], where: str) -> None:
@@ -146,10 +155,12 @@ class Session:
         if entry["do"] == "mark":
             found: dict[int, Sheet] = {}
             for item, at in entry["places"]:
-                found[item] = self._with_run(found.get(item, self.sheets[item]), at, entry["tags"])
+                found[item] = self._with_run(found.get(item, self.sheet(item)), at, entry["tags"])
             return found
+        if entry["do"] == "lost":
+            return {}
         item = entry["item"]
-        sheet = self.sheets[item]
+        sheet = self.sheet(item)
         if entry["do"] == "set":
             return {item: self._with_run(sheet, entry["at"], entry["tags"])}
         if entry["do"] == "skip":

@@ -13,8 +13,8 @@ from .material import Look, Material
 from .sheets import Sheet, TagState
 from .tags import Tag, Tags
 
-CURVES = 8
-"""Columns of numbers that are drawn."""
+CURVES = 64
+"""Columns of numbers that can be drawn."""
 SUMMARY = 160
 """Characters that remind of a sequence."""
 
@@ -46,7 +46,8 @@ def shown_content(material: Material, item: int) -> dict[str, Any]:
         most = max(float(np.nanmax(numbers, initial=0.0)), 1e-9)
         return {"images": np.round(np.nan_to_num(numbers) / most * 255).astype(int).tolist()}
     rows = [[None if x != x else float(f"{x:.5g}") for x in column] for column in numbers.T[:CURVES].tolist()]
-    return {"curves": rows, "columns": column_names(found.x)[:CURVES]}
+    names = column_names(found.x)
+    return {"curves": rows, "columns": names[:CURVES], "width": len(names)}
 
 
 def summary_of(material: Material, item: int, tags: Sequence[Tag]) -> str:

@@ -31,6 +31,8 @@ class Guards:
     """The Content-Security-Policy of its pages."""
     page: bool = False
     """Whether browsers open it: a token may come in a cookie."""
+    private: str | None = None
+    """What paths begin with that pages of other sites may not even read."""
     most: int = 4 * MEGABYTE
     """Bytes of a request's body."""
     seconds: float = 30.0
@@ -52,8 +54,8 @@ def guarded(app: App, guards: Guards) -> App:
         inner = TokenGuard(inner, guards.token, guards.page)
     elif not is_loopback(guards.host):
         raise ValueError(f"A server on {guards.host} needs a token.")
-    inner = Crowd(CrossSiteGuard(HostGuard(inner, guards.host, guards.names)), guards.requests)
-    return SecurityHeaders(_Gate(inner, app), guards.policy)
+    inner = CrossSiteGuard(HostGuard(inner, guards.host, guards.names), guards.private)
+    return SecurityHeaders(_Gate(Crowd(inner, guards.requests), app), guards.policy)
 
 
 class _Gate:

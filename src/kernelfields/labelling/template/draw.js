@@ -1,6 +1,8 @@
 // Tokens, images and curves, drawn from what the server says of a sequence.
 const SVG = "http://www.w3.org/2000/svg";
 const UNSURE = 0.7, DOUBT = 0.9;
+const DRAWN = 8; // columns that are drawn until somebody chooses
+const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
 const HUES = [212, 28, 145, 290, 350, 48, 180, 325, 95, 255];
 
 function make(name, properties = {}, ...children) {
@@ -38,7 +40,7 @@ function partsOf(tag, spans) {
 function describe(item, t, spans) {
   const { name } = partsOf(item.tags[t], spans);
   const what = name ?? (item.tags[t] === null ? "no label" : "outside");
-  const text = item.texts ? item.texts[t] : `position ${t + 1} of ${item.tags.length}`;
+  const text = item.texts ? item.texts[t] : `position ${t} of 0 to ${item.tags.length - 1}`;
   const state = item.states[t], p = item.probability[t];
   return `${text}: ${what}` + (state ? `, ${state}` : "") + (state === "auto" && p !== null ? `, ${percent(p, 1)}` : "");
 }
@@ -91,23 +93,48 @@ function drawCurves(box, item, view) {
   const n = item.tags.length, height = 150, band = 26;
   const step = Math.max(4, Math.min(40, (box.clientWidth - 16) / n)), width = Math.ceil(step * n);
   const svg = makeSvg("svg", { width, height: height + band + 8, "aria-hidden": "true" });
-  item.curves.forEach((column, c) => svg.append(makeSvg("path", {
-    class: "line", d: pathOf(column, step, height), stroke: `hsl(${hueOf(c)} 65% var(--full))`,
-  })));
+  const drawn = drawnColumns(item);
+  item.curves.forEach((column, c) => { if (drawn.has(c)) svg.append(makeSvg("path", { class: "line", d: pathOf(column, step, height), ...strokeOf(c) })); });
   svg.append(makeSvg("line", { class: "base", x1: 0, x2: width, y1: height + 2, y2: height + 2 }));
   for (let a = 0, b; a < n; a = b) {
     for (b = a + 1; b < n && item.tags[b] === item.tags[a] && item.states[b] === item.states[a]; b++);
     drawRun(svg, item, view, a, b, step, height, band);
   }
   svg.append(makeSvg("rect", { class: "range", y: 1, height: height + band + 5, rx: 3 }));
-  const names = make("div", { className: "names" }, ...item.columns.map((name, c) => {
-    const mark = make("i");
-    mark.style.background = `hsl(${hueOf(c)} 65% var(--full))`;
-    return make("span", {}, mark, name);
-  }));
   box.className = "curves";
-  box.replaceChildren(svg, names);
+  box.replaceChildren(svg, drawLegend(item, drawn, () => { drawCurves(box, item, view); columnsChosen(); }));
   box.dataset.step = step;
+}
+
+// Columns by number: the first ones, or those that somebody chose.
+let chosenColumns = null;
+function drawnColumns(item) {
+  return chosenColumns ?? new Set(item.columns.slice(0, DRAWN).keys());
+}
+
+// Shades of grey and dashes: colours are those of labels.
+function strokeOf(c) {
+  const dash = DASHES[Math.floor(c / 3) % DASHES.length];
+  return { stroke: `color-mix(in srgb, var(--ink) ${[100, 62, 36][c % 3]}%, var(--card))`, "stroke-dasharray": dash };
+}
+
+function drawLegend(item, drawn, changed) {
+  const count = item.columns.filter((_, c) => drawn.has(c)).length;
+  const names = make("div", { className: "names", role: "group" }, make("b", {}, `${count} of ${item.width} columns shown`));
+  names.setAttribute("aria-label", "Columns that are drawn");
+  item.columns.forEach((name, c) => {
+    const mark = makeSvg("svg", { width: 22, height: 6, "aria-hidden": "true" });
+    mark.append(makeSvg("line", { class: "line", x1: 0, x2: 22, y1: 3, y2: 3, ...strokeOf(c) }));
+    const box = make("input", { type: "checkbox", checked: drawn.has(c) });
+    box.addEventListener("change", () => {
+      chosenColumns = new Set(drawn);
+      if (box.checked) chosenColumns.add(c);
+      else chosenColumns.delete(c);
+      changed();
+    });
+    names.append(make("label", {}, box, mark, name));
+  });
+  return names;
 }
 
 function pathOf(column, step, height) {

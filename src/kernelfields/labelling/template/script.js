@@ -9,44 +9,46 @@ const $ = (id) => document.getElementById(id);
 
 const view = { labels: [], order: new Map(), spans: false, look: "tokens", shape: null, asked: {}, curve: [] };
 let item = null, cursor = 0, anchor = 0, touched = false, shownAt = 0;
-let queue = Promise.resolve(), waiting = 0, accepting = false;
+let accepting = false;
 const visited = [];
 
 // ---- the server ----
 
-async function call(path, body) {
-  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  let answer;
-  try {
-    answer = await fetch(path, options);
-  } catch {
-    throw new Error("The server does not answer: the last change is not saved. Is kf label still running?");
-  }
-  const found = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(found.error || `The server answered with ${answer.status}.`);
-  return found;
+// What an acknowledged change does to the page.
+const DONE = {
+  // What is left of a label has been looked at: only what comes after may change with it.
+  "/api/set": (found, { at, item: number }) => { if (!unsent.some((one) => one.body.item === number)) take(found, at); },
+  "/api/mark": (found, { item: number, at, length, label: name }) => {
+    take(found);
+    if (!item || item.item !== number) return;
+    const words = item.texts.slice(at, at + length).join(" ");
+    $("detail").textContent = `“${words}” is ${name ?? "outside"} in ${found.marked} place${found.marked > 1 ? "s" : ""} now.`;
+  },
+  "/api/accept": (found) => { accepting = false; next(found); },
+  "/api/skip": (found) => { accepting = false; next(found); },
+  "/api/undo": (found) => {
+    if (item && found.item === item.item) { touched = true; take(found); } else show(found);
+    refresh();
+  },
+};
+
+function NOT_DONE(change) {
+  accepting = false;
+  if (item && item.item === change.body.item) call(here(`/api/items/${item.item}`)).then((found) => take(found)).catch(() => {});
 }
 
-// Changes are sent one after the other; each is on the disk before the next is sent.
-function send(path, body, then) {
-  waiting += 1;
-  say("saving …");
-  queue = queue.then(async () => {
-    try {
-      const found = await call(path, body);
-      waiting -= 1;
-      trouble("");
-      say(waiting ? "saving …" : "saved", !waiting);
-      then(found);
-    } catch (error) {
-      waiting -= 1;
-      accepting = false;
-      say("not saved");
-      trouble(error.message);
-      if (item) await call(`/api/items/${item.item}`).then((found) => take(found)).catch(() => {});
-    }
-  });
-  return queue;
+function here(path) {
+  return `${path}${path.includes("?") ? "&" : "?"}window=${me.window}`;
+}
+
+function next(found) {
+  const elsewhere = found.elsewhere;
+  $("finished-title").textContent = elsewhere ? `The last ${elsewhere > 1 ? `${elsewhere} sequences are` : "sequence is"} open in other windows.` : "Every sequence is labelled or skipped.";
+  show(found.next);
+}
+
+function ask() {
+  return call(here("/api/next")).then(next).catch((error) => trouble(error.message));
 }
 
 function trouble(sentence) {
@@ -54,9 +56,9 @@ function trouble(sentence) {
   $("trouble").hidden = !sentence;
 }
 
-function say(text, saved = false) {
+function say(text, kind = "") {
   $("status").textContent = text;
-  $("status").className = saved ? "saved" : "";
+  $("status").className = kind;
 }
 
 // ---- showing ----
@@ -70,8 +72,10 @@ function show(found) {
   if (found === null) return;
   if (visited[visited.length - 1] !== found.item) visited.push(found.item);
   cursor = anchor = 0;
+  for (const { path, body } of unsent) if (path === "/api/set" && body.item === found.item) mark(body);
   draw();
   $("number").value = found.item;
+  $("name").textContent = found.name === null ? "" : found.name;
   head();
   select(Math.max(0, firstDoubt()), false);
   $("sequence").scrollLeft = 0;
@@ -85,7 +89,7 @@ function head() {
 // Take labels that the server says the shown sequence has, from a position on; the cursor stays.
 function take(found, from = 0) {
   if (!item || found.item !== item.item) return;
-  Object.assign(item, { done: found.done, skipped: found.skipped });
+  Object.assign(item, { done: found.done, skipped: found.skipped, revision: found.revision });
   head();
   for (const kind of ["tags", "states", "probability"]) item[kind].splice(from, Infinity, ...found[kind].slice(from));
   draw();
@@ -96,7 +100,11 @@ function draw() {
   const box = $("sequence");
   if (item.curves) drawCurves(box, item, view);
   else drawTokens(box, item, view);
-  box.setAttribute("aria-label", `Sequence ${item.item}, ${item.tags.length} positions`);
+  box.setAttribute("aria-label", `Sequence ${item.item}${item.name === null ? "" : `, ${item.name}`}, ${item.tags.length} positions`);
+}
+
+function columnsChosen() {
+  select(cursor, true);
 }
 
 function firstDoubt() {
@@ -208,56 +216,48 @@ function runOf(name, length) {
 function label(name) {
   if (!item || accepting) return;
   touched = true;
-  const [a, b] = range(), tags = runOf(name, b - a + 1), body = { item: item.item, at: a, length: tags.length, label: name };
-  tags.forEach((tag, k) => {
-    item.tags[a + k] = tag;
-    item.states[a + k] = tag === null ? null : "manual";
-    item.probability[a + k] = null;
-  });
+  const [a, b] = range(), body = { item: item.item, at: a, length: b - a + 1, label: name, revision: item.revision };
+  mark(body);
   draw();
   select(name === null ? cursor : b + 1, name === null);
-  // What is left of it has been looked at: only what comes after may change with it.
-  send("/api/set", body, (found) => { if (!waiting) take(found, a); });
+  send("/api/set", body);
+}
+
+// Show a label before the server has said that it is kept.
+function mark({ at, length, label: name }) {
+  runOf(name, length).forEach((tag, k) => {
+    item.tags[at + k] = tag;
+    item.states[at + k] = tag === null ? null : "manual";
+    item.probability[at + k] = null;
+  });
 }
 
 function markAll() {
   if (!item || accepting || view.look !== "tokens") return;
   const [a, b] = range(), { name } = partsOf(item.tags[a], view.spans);
   touched = true;
-  send("/api/mark", { item: item.item, at: a, length: b - a + 1, label: name }, (found) => {
-    take(found);
-    const words = item.texts.slice(a, b + 1).join(" ");
-    $("detail").textContent = `“${words}” is ${name ?? "outside"} in ${found.marked} place${found.marked > 1 ? "s" : ""} now.`;
-  });
+  send("/api/mark", { item: item.item, at: a, length: b - a + 1, label: name, revision: item.revision });
 }
 
 function accept() {
   if (!item || accepting) return;
   accepting = true;
-  const number = item.item;
-  queue = queue.then(() => {}); // edits first
-  queue.then(() => {
-    if (!item || item.item !== number) { accepting = false; return; }
-    send("/api/accept", { item: number, labels: item.tags }, ({ next }) => { accepting = false; show(next); });
-  });
+  send("/api/accept", { item: item.item, labels: item.tags, revision: item.revision });
 }
 
 function skip() {
   if (!item || accepting) return;
-  send("/api/skip", { item: item.item }, ({ next }) => show(next));
+  accepting = true;
+  send("/api/skip", { item: item.item, revision: item.revision });
 }
 
 function undo() {
-  if (accepting) return;
-  send("/api/undo", {}, (found) => {
-    if (item && found.item === item.item) { touched = true; take(found); } else show(found);
-    refresh();
-  });
+  if (!accepting) send("/api/undo", {});
 }
 
 async function visit(number) {
   try {
-    show(await call(`/api/items/${number}`));
+    show(await call(here(`/api/items/${number}`)));
     trouble("");
   } catch (error) {
     trouble(error.message);
@@ -312,7 +312,8 @@ const COMMANDS = {
 
 document.addEventListener("keydown", (event) => {
   const target = event.target;
-  if (document.querySelector("dialog[open]") || target.matches("input")) return;
+  if (document.querySelector("dialog[open]") || target.matches("input[type=text]")) return;
+  if (target.matches("input") && event.key === " ") return;
   if (target.matches("button, a") && (event.key === "Enter" || event.key === " ")) return;
   const command = commandOf(event, view.labels);
   if (!command || (!item && !["undo", "back", "help"].includes(command.name))) return;
@@ -329,6 +330,7 @@ function placeOf(event) {
 
 let dragging = false;
 $("sequence").addEventListener("pointerdown", (event) => {
+  if (event.target.closest(".names")) return;
   const at = item && placeOf(event);
   if (at === null || event.button) return;
   dragging = touched = true;
@@ -387,17 +389,35 @@ function news(message) {
   if (message.type === "model") {
     learning(message);
     const fresh = item && !item.done && !touched && !waiting && !accepting && performance.now() - shownAt < FRESH;
-    if (fresh) call(`/api/items/${item.item}`).then((found) => { if (!touched && !waiting) take(found); }).catch(() => {});
+    if (fresh) again(() => !touched);
   } else if (message.type === "estimate") estimate(message.curve);
   else if (message.type === "trouble") trouble(message.sentence);
-  else refresh();
+  else {
+    if (message.type === "changed" && message.window !== me.window && item && message.items.includes(item.item)) again(() => true);
+    if (!item) ask();
+    refresh();
+  }
+}
+
+// Look at the shown sequence again. If another window has accepted it, its labels stay as they are shown here until
+// something is sent: then both are compared.
+function again(allowed) {
+  call(here(`/api/items/${item.item}`)).then((found) => {
+    if (!item || found.item !== item.item || waiting || accepting) return;
+    if (found.done === item.done && found.skipped === item.skipped) { if (allowed()) take(found); }
+    else if (found.done) $("why").textContent = "accepted in another window meanwhile";
+  }).catch(() => {});
 }
 
 function listen() {
   const events = new EventSource("/api/events");
   events.onmessage = (event) => news(JSON.parse(event.data));
-  events.onopen = () => { $("learning").classList.remove("lost"); refresh(); };
-  events.onerror = () => { $("learning").textContent = "no connection"; $("learning").className = "lost"; };
+  events.onopen = () => { $("learning").classList.remove("lost"); trouble(""); flush(); refresh(); };
+  events.onerror = () => {
+    $("learning").textContent = "no connection";
+    $("learning").className = "lost";
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, 5000); // refused, as with too many pages
+  };
 }
 
 $("key-table").replaceChildren(...KEYS.map(([keys, what]) => {
@@ -406,10 +426,15 @@ $("key-table").replaceChildren(...KEYS.map(([keys, what]) => {
 }));
 
 (async () => {
-  await refresh();
-  const begun = await call("/api/overview").then((found) => found.begun[0]).catch(() => undefined);
-  if (begun !== undefined) await visit(begun);
-  else await call("/api/next").then(({ next }) => show(next)).catch((error) => trouble(error.message));
+  const found = await call("/api/overview").catch((error) => trouble(error.message));
+  if (found) {
+    overview(found);
+    await remember(found.session);
+    await flush();
+  }
+  if (!item) await call(here("/api/begin")).then(next).catch((error) => trouble(error.message));
+  if (unsent.length) state();
   $("sequence").focus();
   listen();
+  setInterval(() => { if (!item && !$("finished").hidden) ask(); }, 20000); // what other windows had may be free
 })();
