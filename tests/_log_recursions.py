@@ -53,7 +53,11 @@ def rooted(arcs: Array) -> Array:
         heads = arcs[:, k - 1, :k]
         divisor = log_sum(heads.T)
         total = total + divisor
-        share = np.where(np.isneginf(divisor)[:, None], -np.inf, heads - np.where(np.isneginf(divisor), 0, divisor)[:, None])
+        share = np.where(
+            np.isneginf(divisor)[:, None],
+            -np.inf,
+            heads - np.where(np.isneginf(divisor), 0, divisor)[:, None],
+        )
         for m in range(1, k):
             arcs[:, m - 1, :k] = np.logaddexp(arcs[:, m - 1, :k], arcs[:, m - 1, k, None] + share)
             arcs[:, m - 1, m] = -np.inf

@@ -138,7 +138,12 @@ def check_batch(structure: Any, oracle: Any, theta: Array, rng: np.random.Genera
     if isinstance(structure, SumOracle):
         _check_sums(structure, scores, theta, expected, slack)
     if isinstance(structure, CovarianceOracle) and expected.covariance is not None:
-        _close("covariance", flat(structure.covariance(scores, unflat(structure, direction))), expected.covariance, 1e4 * slack)
+        _close(
+            "covariance",
+            flat(structure.covariance(scores, unflat(structure, direction))),
+            expected.covariance,
+            1e4 * slack,
+        )
     if isinstance(structure, SampleOracle):
         for y in structure.sample(scores, 4, int(rng.integers(1000))):
             assert np.isfinite(structure.score(scores, y)).all(), "a draw that cannot be"
@@ -146,7 +151,9 @@ def check_batch(structure: Any, oracle: Any, theta: Array, rng: np.random.Genera
 
 def _refuses(structure: Any, scores: dict[str, Array]) -> None:
     """Every question about a batch without outputs ends in the same error."""
-    questions = [name for name in ("argmax", "log_partition", "marginals", "entropy") if hasattr(structure, name)]
+    questions = [
+        name for name in ("argmax", "log_partition", "marginals", "entropy") if hasattr(structure, name)
+    ]
     for name in questions:
         try:
             answer = getattr(structure, name)(scores)
@@ -171,7 +178,9 @@ def _check_max(structure: Any, scores: dict[str, Array], expected: Expected, sla
         _close("k best", found[there], wanted[there], slack)
 
 
-def _check_sums(structure: Any, scores: dict[str, Array], theta: Array, expected: Expected, slack: float) -> None:
+def _check_sums(
+    structure: Any, scores: dict[str, Array], theta: Array, expected: Expected, slack: float
+) -> None:
     total, parts = structure.marginals(scores)
     marginals, entropy = flat(parts), structure.entropy(scores)
     _close("log Z", structure.log_partition(scores), expected.log_partition, slack)

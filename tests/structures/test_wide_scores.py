@@ -38,7 +38,12 @@ def listed(structures: list[Any]) -> list[Pair]:
 
 
 def chains() -> list[Pair]:
-    return listed([ChainBatch([0, n], L, shared) for n, L, shared in [(1, 3, True), (4, 3, True), (5, 2, False), (3, 4, False)]])
+    return listed(
+        [
+            ChainBatch([0, n], L, shared)
+            for n, L, shared in [(1, 3, True), (4, 3, True), (5, 2, False), (3, 4, False)]
+        ]
+    )
 
 
 def second_order_chains() -> list[Pair]:
@@ -47,12 +52,17 @@ def second_order_chains() -> list[Pair]:
 
 
 def segments() -> list[Pair]:
-    plain = [SegmentBatch([0, n], L, [1, 2, 3], shared) for n, L, shared in [(4, 3, True), (5, 2, False), (3, 3, False)]]
+    plain = [
+        SegmentBatch([0, n], L, [1, 2, 3], shared)
+        for n, L, shared in [(4, 3, True), (5, 2, False), (3, 3, False)]
+    ]
     return listed([*plain, SegmentBatch([0, 4], 2, [1, 2], candidates=[[0, 3, -1], [1, 3, 0]])])
 
 
 def trees() -> list[Pair]:
-    return listed([TreeBatch([0, 5], [1, -1, 1, 2, 1], 3), TreeBatch([0, 4], [3, 3, 1, -1], 3, shared_edges=False)])
+    return listed(
+        [TreeBatch([0, 5], [1, -1, 1, 2, 1], 3), TreeBatch([0, 4], [3, 3, 1, -1], 3, shared_edges=False)]
+    )
 
 
 def grids() -> list[Pair]:
@@ -78,7 +88,12 @@ def projective_trees() -> list[Pair]:
 
 
 def sibling_trees() -> list[Pair]:
-    return listed([ListedSiblingTrees([n], L, single_root=single) for n, L, single in [(4, None, True), (4, None, False), (3, 2, True)]])
+    return listed(
+        [
+            ListedSiblingTrees([n], L, single_root=single)
+            for n, L, single in [(4, None, True), (4, None, False), (3, 2, True)]
+        ]
+    )
 
 
 def all_trees_one_root() -> list[Pair]:
@@ -90,15 +105,23 @@ def all_trees_many_roots() -> list[Pair]:
 
 
 def _all_trees(single: bool) -> list[Pair]:
-    small = [ListedTrees([n], L, projective=False, single_root=single) for n, L in [(3, None), (4, None), (3, 2)]]
+    small = [
+        ListedTrees([n], L, projective=False, single_root=single) for n, L in [(3, None), (4, None), (3, 2)]
+    ]
     large = [(DependencyBatch([n], None, False, single), LogOracle(all_trees(n, single))) for n in (4, 6, 9)]
     return [*listed(small), *large]
 
 
 def constituency() -> list[Pair]:
-    small = [ListedParses([n], L, empty) for n, L, empty in [(4, 2, False), (5, 1, False), (3, 3, True), (6, 1, False)]]
+    small = [
+        ListedParses([n], L, empty)
+        for n, L, empty in [(4, 2, False), (5, 1, False), (3, 3, True), (6, 1, False)]
+    ]
     shapes = [(4, 1, False), (8, 1, False), (8, 2, True), (11, 1, False)]
-    return [*listed(small), *((ConstituencyBatch([n], L, e), LogOracle(phrases(n, L, e))) for n, L, e in shapes)]
+    return [
+        *listed(small),
+        *((ConstituencyBatch([n], L, e), LogOracle(phrases(n, L, e))) for n, L, e in shapes),
+    ]
 
 
 def grammars() -> list[Pair]:
@@ -106,7 +129,12 @@ def grammars() -> list[Pair]:
 
 
 def matchings() -> list[Pair]:
-    return listed([ListedMatchings([shape], complete=c) for shape, c in [([3, 4], False), ([3, 3], True), ([2, 4], True)]])
+    return listed(
+        [
+            ListedMatchings([shape], complete=c)
+            for shape, c in [([3, 4], False), ([3, 3], True), ([2, 4], True)]
+        ]
+    )
 
 
 def alignments() -> list[Pair]:
@@ -164,10 +192,10 @@ def test_weights_of_words_underflow() -> None:
     check_all(ConstituencyBatch([4], 1), LogOracle(phrases(4, 1, False)), [theta])
 
 
-@pytest.mark.parametrize(("n", "size"), [(8, 300.0), (11, 500.0), (11, 700.0)])
-def test_weights_of_spans_raise_what_is_lost(n: int, size: float) -> None:
+@pytest.mark.parametrize(("n", "size", "count"), [(8, 300.0, 120), (11, 500.0, 40)])
+def test_weights_of_spans_raise_what_is_lost(n: int, size: float, count: int) -> None:
     rng = np.random.default_rng(0)
-    thetas = [size * rng.choice([-1.0, 0.0, 1.0], size=n * (n + 1) // 2) for _ in range(300)]
+    thetas = [size * rng.choice([-1.0, 0.0, 1.0], size=n * (n + 1) // 2) for _ in range(count)]
     check_all(ConstituencyBatch([n], 1), LogOracle(phrases(n, 1, False)), thetas)
 
 
@@ -182,12 +210,12 @@ def test_small_divisors() -> None:
         ]
     )
     rng = np.random.default_rng(0)
-    thetas = [theta.ravel(), *(300 * rng.normal(size=20) for _ in range(100))]
+    thetas = [theta.ravel(), *(300 * rng.normal(size=20) for _ in range(30))]
     check_all(ListedTrees([4], projective=False), ListedOracle(ListedTrees([4], projective=False)), thetas)
 
 
 def test_forbidden_staying_has_no_mass() -> None:
     """A label that is all but sure to end leaves rounding behind, not a probability of staying."""
     structure = SegmentBatch([0, 3], 3, [1, 2, 3], False)
-    thetas = [wide_vector(np.random.default_rng([k, 2]), 36) for k in range(300)]
+    thetas = [wide_vector(np.random.default_rng([k, 2]), 36) for k in range(60)]
     check_all(structure, ListedOracle(structure), thetas)
