@@ -130,7 +130,8 @@ def check_batch(structure: Any, oracle: Any, theta: Array, rng: np.random.Genera
     direction = rng.normal(size=len(theta))
     expected, scores = oracle.answer(theta, direction), unflat(structure, theta)
     if expected.log_partition == -np.inf:
-        return _refuses(structure, scores)
+        _refuses(structure, scores)
+        return
     size = 1 + np.abs(theta[theta > -np.inf]).max(initial=0) * structure.output_offsets[-1]
     slack = 1e-13 * size + 1e-12
     if isinstance(structure, MaxOracle):

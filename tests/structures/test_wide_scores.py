@@ -1,4 +1,4 @@
-"""Every structure at scores of ±1, ±30, ±300 and ±1,000, with gaps: sums, maxima and draws are those of an oracle."""
+"""Every structure at scores of ±1, ±30, ±300 and ±1,000, with gaps, compared with oracles."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def graphs() -> list[Pair]:
 
 
 def label_graphs() -> list[Pair]:
-    """Labels that are there or not, as multilabel classification and hierarchies have them: a star, all pairs."""
+    """Labels that are there or not, as sets of labels and hierarchies have them: a star, all pairs."""
     star, every = [[0, k] for k in range(1, 5)], [[i, j] for i in range(5) for j in range(i)]
     return listed([ExactGraphBatch([0, 5], edges, 2, shared_edges=False) for edges in (star, every)])
 
@@ -175,7 +175,7 @@ def test_wide_scores(row: Callable[[], list[Pair]]) -> None:
         theta = wide_vector(rng, sum(int(np.prod(shape)) for shape in structure.shapes.values()))
         try:
             check_batch(structure, oracle, theta, rng)
-        except Exception as error:  # noqa: BLE001  every batch is tried, and the errors are told together
+        except Exception as error:  # every batch is tried, and errors are told together
             wrong.append(f"batch {k}, {structure.shapes}: {type(error).__name__}: {error}")
     assert not wrong, f"{len(wrong)} of {BATCHES} batches are wrong:\n" + "\n".join(wrong[:5])
     print(f"\n{row.__name__}: {BATCHES} batches, 0 wrong")

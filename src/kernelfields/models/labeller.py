@@ -345,7 +345,7 @@ def _mixed_kbest(batch: Any, scores: MixedScores, labels: Array, value: Array) -
 
 
 def _at_most_one(log_proba: Array, batch: Any) -> Array:
-    """Return logarithms of probabilities without what rounding leaves above 0; approximations stay as they are."""
+    """Return log-probabilities without what rounding leaves above 0; approximations stay."""
     return np.minimum(log_proba, 0.0) if isinstance(batch, SumOracle) else log_proba
 
 
