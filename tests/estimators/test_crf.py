@@ -277,11 +277,10 @@ def test_parameters_are_recovered_from_samples(rng):
 
 
 def test_no_probability_above_one():
-    """Scores of some hundreds leave rounding of 1e-13 in their difference from log Z."""
+    """Scores of some thousands leave rounding in their difference from log Z."""
     rng = np.random.default_rng(0)
     X = [300 * rng.normal(size=(6, 3)) for _ in range(30)]
-    y = [list(rng.integers(3, size=6)) for _ in X]
-    model = CRF(penalty=1e-6, max_iter=30).fit(X, y)
+    model = CRF().fit(X, [x.argmax(axis=1).tolist() for x in X])
     best = model.predict_kbest(X, 2)
     assert max(p for ranked in best for _, p in ranked) <= 0
     assert model.sequence_log_proba(X, [ranked[0][0] for ranked in best]).max() <= 0
