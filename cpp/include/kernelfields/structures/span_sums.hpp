@@ -189,32 +189,37 @@ private:
         auto* const w = static_cast<double*>(std::align(kPiece, room - kPiece, place, room));
         double *const v = empty ? w + size : w, *const full = v + size, *const any = empty ? full + size : full;
         word_.assign(n + 1, 0);
+        double heaviest = kNothing;
         for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
             w[i * stride + j] = above(r);
             if (empty && j - i > 1) v[i * stride + j] = any_above(r);
+            if (j - i > 1) heaviest = std::max(heaviest, v[i * stride + j]);
             if (j - i == 1) word_[j] = word_[i] + above(r);
         });
         const CkyTables<double> chart{n, stride, full, any, nullptr};
         const double best = constituency_kernels().best(chart, w, v, any + size);
         if (!(best > kNothing)) return false;
         const double mean = n > 1 ? (best - word_[n]) / static_cast<double>(n - 1) : 0;
+        const auto apart = [&](const double* scores, std::size_t i, std::size_t j) {
+            return scores[i * stride + j] - (word_[j] - word_[i]) - mean * static_cast<double>(j - i - 1);
+        };
         rise_.assign(n + 1, 0);
+        double least = 0;  // of all best trees of spans
         for (std::size_t j = 1; j <= n; ++j) {
-            double most = rise_[j - 1];
+            double most = rise_[j - 1], low = most;
             for (std::size_t i = 0; i + 1 < j; ++i) {
-                const double score =
-                    any[i * stride + j] - (word_[j] - word_[i]) - mean * static_cast<double>(j - i - 1);
-                most = std::max(most, rise_[i] + score);
+                most = std::max(most, rise_[i] + apart(any, i, j));
+                low = std::min(low, rise_[i] + apart(full, i, j));
             }
             rise_[j] = most;
+            least = std::min(least, low - most);
         }
-        outside_ = largest_outside(
-            n, 0, -rise_[n], [&](std::size_t i, std::size_t j) { return v[i * stride + j] - mean; },
-            [&](std::size_t i, std::size_t j) {
-                return full[i * stride + j] - (word_[j] - word_[i]) - mean * static_cast<double>(j - i - 1) -
-                       (rise_[j] - rise_[i]);
-            },
-            path_);
+        // No span is further from the best tree than the least one: mostly that is enough, and takes no time.
+        outside_ = -rise_[n] - least + std::max(0.0, heaviest - mean);
+        if (!(-rise_[n] - kLog4 * static_cast<double>(n - 1) > kSmallest + outside_))
+            outside_ = largest_outside(
+                n, 0, -rise_[n], [&](std::size_t i, std::size_t j) { return v[i * stride + j] - mean; },
+                [&](std::size_t i, std::size_t j) { return apart(full, i, j) - (rise_[j] - rise_[i]); }, path_);
         split_ = mean + kLog4;
         shift_ = rise_[n] + split_ * static_cast<double>(n - 1);
         for (std::size_t i = 0; i < n; ++i) shift_ += score_full(span_at(n, i, i + 1));
