@@ -44,9 +44,10 @@ bench: $(VENV)/ready ## Run every benchmark beside its rivals
 	for name in $$($(BIN)/python -c 'from benchmarks.__main__ import BENCHMARKS; print(*BENCHMARKS)'); do \
 		$(BIN)/python -m benchmarks $$name || exit 1; done
 
-certificates: $(VENV)/ready ## Check certificates and bounds of 10,000 random problems by enumeration
+certificates: $(VENV)/ready ## Check 10,000 random problems by enumeration, and every structure at 20,000 sets of wide scores
 	KERNELFIELDS_CERTIFICATES=10000 $(BIN)/python -m pytest -q tests/objective/test_certificates.py
 	KERNELFIELDS_BOUNDS=10000 $(BIN)/python -m pytest -q tests/structures/test_approximate_sums.py -k bounds
+	KERNELFIELDS_WIDE_SCORES=20000 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal -rP tests/structures/test_wide_scores.py
 
 mutants: $(VENV)/ready ## Break the code in small ways; every break must fail a test
 	$(BIN)/python tests/mutants/run.py

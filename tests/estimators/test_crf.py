@@ -274,3 +274,13 @@ def test_parameters_are_recovered_from_samples(rng):
     np.testing.assert_allclose(difference, [2.0, -1.0], atol=0.15)
     interaction = np.einsum("ab,ab->", model.transitions_, [[1, -1], [-1, 1]])
     assert interaction == pytest.approx(1.6, abs=0.3)
+
+
+def test_no_probability_above_one():
+    """Scores of some thousands leave rounding in their difference from log Z."""
+    rng = np.random.default_rng(0)
+    X = [300 * rng.normal(size=(6, 3)) for _ in range(30)]
+    model = CRF().fit(X, [x.argmax(axis=1).tolist() for x in X])
+    best = model.predict_kbest(X, 2)
+    assert max(p for ranked in best for _, p in ranked) <= 0
+    assert model.sequence_log_proba(X, [ranked[0][0] for ranked in best]).max() <= 0

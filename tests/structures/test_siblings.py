@@ -99,3 +99,10 @@ def test_what_cannot_be_is_refused(rng) -> None:
     ):
         with pytest.raises(InputError, match=r"siblings are|sibling_offsets must"):
             SiblingDependencyBatch([3], siblings=bad, sibling_offsets=offsets)
+
+
+@pytest.mark.parametrize(("words", "relations"), [([], None), ([0], 2), ([0, 1], None), ([0, 0], 2)])
+def test_entropy_without_words(words: list[int], relations: int | None) -> None:
+    batch = SiblingDependencyBatch(words, relations)
+    zeros = {name: np.zeros(shape) for name, shape in batch.shapes.items()}
+    np.testing.assert_array_equal(batch.entropy(zeros), np.zeros(len(words)))

@@ -151,7 +151,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         if isinstance(scored.scores, MixedScores):
             labels, log_proba = _mixed_kbest(scored.batch, scored.scores, labels, value)
         elif isinstance(scored.batch, SumOracle | ApproximateSum):
-            log_proba = value - scored.batch.log_partition(scored.scores)[:, None]
+            log_proba = _at_most_one(value - scored.batch.log_partition(scored.scores)[:, None], scored.batch)
         named = [self._names(scored, np.maximum(row, 0)) for row in labels]
         return [
             [(named[n][s], float(p)) for n, p in enumerate(log_proba[s]) if p > -np.inf]
@@ -180,7 +180,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             within = {**scores, "node": np.where(possible, scores["node"], -np.inf)}
             return log_partition_or_none(scored.batch, within) - total
 
-        result = log_mean(scored.scores, log_proba)
+        result = _at_most_one(log_mean(scored.scores, log_proba), scored.batch)
         warn_of_unsettled(scored.batch)
         if (labels < 0).any():
             result[self._strange(labels, scored.batch)] = -np.inf
@@ -341,7 +341,12 @@ def _mixed_kbest(batch: Any, scores: MixedScores, labels: Array, value: Array) -
     ranked = labels.copy()
     for s in range(batch.n_instances):
         ranked[:, ends[s] : ends[s + 1]] = labels[order[s], ends[s] : ends[s + 1]]
-    return ranked, np.take_along_axis(log_proba, order, axis=1)
+    return ranked, _at_most_one(np.take_along_axis(log_proba, order, axis=1), batch)
+
+
+def _at_most_one(log_proba: Array, batch: Any) -> Array:
+    """Return log-probabilities without what rounding leaves above 0; approximations stay."""
+    return np.minimum(log_proba, 0.0) if isinstance(batch, SumOracle) else log_proba
 
 
 def _drawing(batch: Any) -> Callable[[Mapping[str, Array], int, int], Array]:

@@ -46,9 +46,10 @@ class ConstituencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     trees with labels, not over ways to make them binary.
 
     Sums by the chart of Cocke, Kasami and Younger [kasami1965efficient, younger1967recognition]; labels are
-    summed over first, so that they take time n²L + n³. k best lazily [huang2005better]. All are exact, in
-    doubles or, where those would underflow, in numbers without such bounds; the whole ragged batch is one
-    native call on all cores. Scores of −inf forbid a label of a span.
+    summed over first, so that they take time n²L + n³. k best lazily [huang2005better]. All are exact up to
+    rounding, whatever the scores: in doubles where a bound on all that could underflow is far below Z, else
+    in numbers that neither underflow nor overflow. The whole ragged batch is one native call on all cores.
+    Scores of −inf forbid a label of a span.
 
     Parameters
     ----------

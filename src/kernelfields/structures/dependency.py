@@ -44,8 +44,8 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     [koo2007structured], by an elimination that subtracts nothing, so that no scores are too far apart for it;
     the best tree by Edmonds' algorithm in time n², with a single root word in the same run
     [stanojevic2021root]; draws by Wilson's walks [wilson1996generating]. All are exact, in doubles or, where
-    those would underflow, in numbers without such bounds; the whole ragged batch is one native call on all
-    cores. Scores of −inf forbid an arc or a relation.
+    those might underflow or overflow, in numbers without such bounds; the whole ragged batch is one native
+    call on all cores. Scores of −inf forbid an arc or a relation.
 
     Parameters
     ----------

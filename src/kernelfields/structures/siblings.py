@@ -166,7 +166,7 @@ class SiblingDependencyBatch(DependencyBatch):
         own = np.asarray(scores["arc"], dtype=np.float64)[self._places(best)]
         rows, words = self._rows_of(best)
         own[words] += np.asarray(scores["sibling"], dtype=np.float64)[rows]
-        shape = (-1,) + (1,) * (np.ndim(scores["arc"]) - 1)
+        shape = (self.shapes["arc"][0],) + (1,) * (len(self.shapes["arc"]) - 1)
         heads = self.per_output(self.lengths + 1)
         shifted = {
             "arc": np.asarray(scores["arc"], dtype=np.float64) - np.repeat(own, heads).reshape(shape),
@@ -174,11 +174,9 @@ class SiblingDependencyBatch(DependencyBatch):
         }
         value, parts = self.marginals(shifted)
         for name, offsets in (("arc", self._arcs), ("sibling", self.sibling_offsets)):
-            theta, mass = (
-                shifted[name].reshape(len(parts[name]), -1),
-                parts[name].reshape(len(parts[name]), -1),
-            )
-            terms = np.where(mass > 0, mass * np.where(mass > 0, theta, 0.0), 0.0).sum(axis=1)
+            theta, mass = shifted[name], parts[name]
+            terms = np.where(mass > 0, mass * np.where(mass > 0, theta, 0.0), 0.0)
+            terms = terms.sum(axis=tuple(range(1, terms.ndim)))
             value = value - np.bincount(
                 np.repeat(np.arange(self.n_instances), np.diff(offsets)), terms, self.n_instances
             )

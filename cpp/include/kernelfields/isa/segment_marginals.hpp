@@ -42,6 +42,8 @@ struct SegmentParts {
                 const Vec<D> fresh = begins(t, v);
                 if (t > 0) {
                     here = maximum<D>(here - ends(t, v), Vec<D>{});
+                    // What rounding has left of a label is nothing where no run can go on.
+                    if (x.on) here = load(x.on + t * x.stride + v) != 0.0 ? here : Vec<D>{};
                     stays(t, v, here);
                 }
                 here = minimum<D>(here + fresh, broadcast(1.0));

@@ -107,7 +107,8 @@ private:
 };
 
 struct MatrixTreeSums {
-    static constexpr double kSmallest = -230;  // divisors may be as small as Z, and slopes as large as 1 / Z
+    static constexpr double kSmallest =
+        -230;  // log of a product of divisors: slopes may be as large as its inverse squared
     template <class T>
     static double run(std::size_t n, const std::vector<T>& weight, bool single_root, bool marginals,
                       ArcMemory<T>& memory) {
@@ -121,7 +122,7 @@ struct MatrixTreeSums {
             std::swap(order[0], order[result.stuck - 1]);
             result = attempt(n, weight, single_root, order, memory);
         }
-        if (!kUnbounded<T> && !(result.log_partition > kSmallest)) return NAN;
+        if (!kUnbounded<T> && !(result.lowest > kSmallest)) return NAN;
         if (!marginals || result.log_partition == kNothing) return result.log_partition;
         const std::size_t stride = ProjectiveSums::stride_of<T>(n);
         memory.other.resize(n * stride);

@@ -6,6 +6,7 @@
 
 #include "../core/dispatch.hpp"
 #include "../core/dual.hpp"
+#include "chart_bounds.hpp"
 #include "grammar_rules.hpp"
 #include "spans.hpp"
 
@@ -116,7 +117,7 @@ public:
 
 private:
     static constexpr double kSmallest = -640, kLargest = 300;  // as in span_sums.hpp
-    std::vector<double> word_, rise_;
+    std::vector<double> word_, rise_, path_;
     double split_ = 0, shift_ = 0;
 
     template <class T> static constexpr bool kUnbounded = std::is_same_v<T, Wide> || std::is_same_v<T, Dual<Wide>>;
@@ -158,7 +159,7 @@ private:
         for (std::size_t a = 0; a < N; ++a)
             if (batch.roots[a]) total += memory.entry(0, n, a, T{});
         const double found = is_zero(total) ? kNothing : log_of(total);
-        if (!kUnbounded<T> && !(found > kSmallest + std::max(0.0, largest) && found < -kSmallest)) return NAN;
+        if (!kUnbounded<T> && !(found < -kSmallest && found > kSmallest + outside(batch, n, found))) return NAN;
         if (!marginals) return found + shift_;
         memory.prepare_slopes();
         for (std::size_t a = 0; a < N; ++a)
@@ -171,6 +172,27 @@ private:
                                            memory.sum.data(), memory.count.data());
         collect(n, N, memory);
         return found + shift_;
+    }
+
+    // The logarithm of the largest outside of a symbol of a span, or more (chart_bounds.hpp).
+    double outside(const GrammarBatch& batch, std::size_t n, double log_partition) {
+        const std::size_t N = batch.spans.labels;
+        const double ways = static_cast<double>(n) * std::log(16.0 * static_cast<double>(batch.rule.size() + 1));
+        double rule = kNothing;
+        for (const double score : batch.rule) rule = std::max(rule, score - split_);
+        const auto weight = [&](std::size_t i, std::size_t j) {
+            double most = kNothing;
+            for (std::size_t a = 0; a < N; ++a)
+                if (best.entry(i, j, a, kNothing) > kNothing) most = std::max(most, best.u[span_at(n, i, j) * N + a]);
+            return rule + most;
+        };
+        const auto least = [&](std::size_t i, std::size_t j) {
+            double low = INFINITY;
+            for (std::size_t a = 0; a < N; ++a)
+                if (const double score = best.entry(i, j, a, kNothing); score > kNothing) low = std::min(low, score);
+            return low - (word_[j] - word_[i]) - split_ * static_cast<double>(j - i - 1) - (rise_[j] - rise_[i]);
+        };
+        return largest_outside(n, ways, log_partition, weight, least, path_);
     }
 
     // Weights of rules, and of symbols of spans; returns the largest of their logarithms, words aside.

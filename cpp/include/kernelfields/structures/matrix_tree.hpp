@@ -20,28 +20,33 @@ namespace kernelfields {
 
 // w(h -> m) is row m - 1, column h: rows are `stride` numbers apart. Eliminates words n ... 1, in place; returns
 // log Z, or -inf and the word whose arcs lead to no other one that is left.
+//
+// `lowest` is the logarithm of the smallest product D_n ... D_k. Where all arcs of a word sum to at most 1, arcs
+// between words remain so, and each D_k but the last is at most 1. With a single root no D_k but the last counts root
+// arcs: these may grow up to exp(-lowest), slopes up to exp(-2 lowest), and Z alone tells nothing about either.
 struct ReducedWords {
-    double log_partition;
+    double log_partition, lowest;
     std::size_t stuck;
 };
 
 template <class Rows, class T>
 KF_ALWAYS_INLINE ReducedWords eliminate(T* weight, std::size_t n, std::size_t stride, bool single_root, T* divisor) {
-    double total = 0;
+    double total = 0, lowest = 0;
     for (std::size_t k = n; k > 0; --k) {
         const T* from = weight + (k - 1) * stride;
         T sum{};
         for (std::size_t h = single_root && k > 1 ? 1 : 0; h < k; ++h) sum += from[h];
         divisor[k - 1] = sum;
-        if (is_zero(sum)) return {-INFINITY, k};
+        if (is_zero(sum)) return {-INFINITY, -INFINITY, k};
         total += log_of(sum);
+        if (total < lowest) lowest = total;
         for (std::size_t m = 1; m < k; ++m) {
             T* to = weight + (m - 1) * stride;
             Rows::add(to, to[k] / sum, from, k);
             to[m] = T{};
         }
     }
-    return {total, 0};
+    return {total, lowest, 0};
 }
 
 // slope(m, h) = d log Z / d w(h -> m), from the arrays that `eliminate` leaves; word 1 first, each word by itself then:

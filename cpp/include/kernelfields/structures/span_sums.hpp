@@ -4,12 +4,15 @@
 // n - 1 splits. Scores of single words are taken off, the mean score of a split in the best tree, and log 4, for there
 // are fewer than 4^n trees. Then a potential p rises from word to word such that no span from i to j has a tree with a
 // score above p(j) - p(i), and each word is given the weight exp(p(i) - p(i + 1)): hence all sums are at most 1. What
-// underflows is below 1e-307, and does not matter while Z is far above. Where scores differ little, what the highest
-// has is taken off every split, and there are no potentials: that needs no best tree.
+// underflows is below 1e-307, times the outside of its span, and does not matter while Z is far above
+// (chart_bounds.hpp): log 4 also makes up for the number of ways in which a span can be part of a tree. Where scores
+// differ little, what the highest has is taken off every split, and there are no potentials: no outside is then above
+// 1, and that needs no best tree.
 #pragma once
 
 #include "../core/dispatch.hpp"
 #include "../core/dual.hpp"
+#include "chart_bounds.hpp"
 #include "spans.hpp"
 
 #include <algorithm>
@@ -141,12 +144,13 @@ struct SpanSums {
     }
 
 private:
-    static constexpr double kSmallest = -640;  // log Z; sums of products of numbers of at least 1e-307
+    static constexpr double kSmallest = -640;  // log Z, where no outside is above 1; products are at least 1e-307
     static constexpr double kWorthwhile = -500;
     static constexpr double kLog4 = 1.38629436111989062;
     static constexpr double kLargest = 300;  // log of a weight; far below where exponentials end
-    std::vector<double> rise_, table_, word_;
+    std::vector<double> rise_, table_, word_, path_;
     double shift_ = 0, split_ = 0;  // what is taken off log Z, and off the score of each split
+    double outside_ = 0;            // logarithm of the largest outside of a span, or more
 
     template <class T> static constexpr bool kUnbounded = std::is_same_v<T, Wide> || std::is_same_v<T, Dual<Wide>>;
     template <class T> static std::size_t stride_of(std::size_t n) {
@@ -171,6 +175,7 @@ private:
         const auto splits = static_cast<double>(n - 1), spans = static_cast<double>(spans_of(n) - n);
         split_ = n > 1 ? most + kLog4 : 0;
         shift_ = words + split_ * splits;
+        outside_ = 0;
         rise_.assign(n + 1, 0);
         return std::isfinite(words) && (n == 1 || splits * (total / spans - split_) > kWorthwhile);
     }
@@ -184,25 +189,37 @@ private:
         auto* const w = static_cast<double*>(std::align(kPiece, room - kPiece, place, room));
         double *const v = empty ? w + size : w, *const full = v + size, *const any = empty ? full + size : full;
         word_.assign(n + 1, 0);
+        double heaviest = kNothing;
         for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t r) {
             w[i * stride + j] = above(r);
             if (empty && j - i > 1) v[i * stride + j] = any_above(r);
+            if (j - i > 1) heaviest = std::max(heaviest, v[i * stride + j]);
             if (j - i == 1) word_[j] = word_[i] + above(r);
         });
         const CkyTables<double> chart{n, stride, full, any, nullptr};
         const double best = constituency_kernels().best(chart, w, v, any + size);
         if (!(best > kNothing)) return false;
         const double mean = n > 1 ? (best - word_[n]) / static_cast<double>(n - 1) : 0;
+        const auto apart = [&](const double* scores, std::size_t i, std::size_t j) {
+            return scores[i * stride + j] - (word_[j] - word_[i]) - mean * static_cast<double>(j - i - 1);
+        };
         rise_.assign(n + 1, 0);
+        double least = 0;  // of all best trees of spans
         for (std::size_t j = 1; j <= n; ++j) {
-            double most = rise_[j - 1];
+            double most = rise_[j - 1], low = most;
             for (std::size_t i = 0; i + 1 < j; ++i) {
-                const double score =
-                    any[i * stride + j] - (word_[j] - word_[i]) - mean * static_cast<double>(j - i - 1);
-                most = std::max(most, rise_[i] + score);
+                most = std::max(most, rise_[i] + apart(any, i, j));
+                low = std::min(low, rise_[i] + apart(full, i, j));
             }
             rise_[j] = most;
+            least = std::min(least, low - most);
         }
+        // No span is further from the best tree than the least one: mostly that is enough, and takes no time.
+        outside_ = -rise_[n] - least + std::max(0.0, heaviest - mean);
+        if (!(-rise_[n] - kLog4 * static_cast<double>(n - 1) > kSmallest + outside_))
+            outside_ = largest_outside(
+                n, 0, -rise_[n], [&](std::size_t i, std::size_t j) { return v[i * stride + j] - mean; },
+                [&](std::size_t i, std::size_t j) { return apart(full, i, j) - (rise_[j] - rise_[i]); }, path_);
         split_ = mean + kLog4;
         shift_ = rise_[n] + split_ * static_cast<double>(n - 1);
         for (std::size_t i = 0; i < n; ++i) shift_ += score_full(span_at(n, i, i + 1));
@@ -215,7 +232,7 @@ private:
         if (!kUnbounded<T> && largest > kLargest) return NAN;
         const T total = inside(memory);
         const double found = is_zero(total) ? kNothing : log_of(total);
-        if (!kUnbounded<T> && !(found > kSmallest + std::max(0.0, largest))) return NAN;
+        if (!kUnbounded<T> && !(found > kSmallest + outside_)) return NAN;
         if (found == kNothing || !marginals) return found + shift_;
         outside(memory);
         collect(n, memory);
