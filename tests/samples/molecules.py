@@ -122,14 +122,14 @@ def write_genomes(folder: Path, rng: np.random.Generator) -> None:
 
 
 def split_gene(number: int, rng: np.random.Generator) -> str:
-    """A gene whose coding part is cut by introns, which begin with GT and end with AG."""
+    """A gene whose coding part is cut by introns; all sites have the surroundings that such sites like."""
     coding = gene(int(rng.integers(30, 90)), rng)
     cuts = sorted(rng.choice(np.arange(5, len(coding) - 5), int(rng.integers(0, 4)), replace=False).tolist())
-    text, spans = "".join(rng.choice(list("ACGT"), 60)), []
+    text, spans = "".join(rng.choice(list("ACGT"), 60)) + "GCCGCCACC", []
     for a, b in zip([0, *cuts], [*cuts, len(coding)], strict=True):
         if a:
-            text += "GT" + "".join(rng.choice(list("ACGT"), int(rng.integers(60, 250)))) + "AG"
+            text += "GTAAGTA" + "".join(rng.choice(list("ACGT"), int(rng.integers(60, 250)))) + 11 * "TC" + "AG"
         spans.append(f"{len(text) + 1}-{len(text) + b - a}")
         text += coding[a:b]
-    text += "".join(rng.choice(list("ACGT"), 80))
+    text += "AATA" + "".join(rng.choice(list("ACGT"), 80))
     return f"{number:03}\tsample {number}\t{','.join(spans)}\t{text}\n"

@@ -14,6 +14,8 @@ def write_gestures(folder: Path, rng: np.random.Generator) -> None:
     """Positions of 18 coordinates, and velocities and accelerations of some of them: four frames fewer."""
     lengths = rng.integers(260, 320, len(VIDEOS)).tolist()
     phases = [runs(length, 5, 9, rng).astype(np.uint8) for length in lengths]
+    for phase in phases:
+        phase[:45] = np.repeat(rng.permutation(5), 9)  # every video has every phase
     steps = [(0.02 + 0.3 * (phase[:, None] > 0)) * rng.normal(size=(len(phase), 18)) for phase in phases]
     raw = [np.cumsum(step, axis=0).astype(np.float32) for step in steps]
     motion = [np.hstack([step, step[:, :14] ** 2])[4:].astype(np.float32) for step in steps]

@@ -63,8 +63,8 @@ def parsed(number: int, sentence: list[tuple[str, str, str]], rng: np.random.Gen
 def write_penn(folder: Path, rng: np.random.Generator) -> None:
     """Trees with function tags and traces, and the words with their tags."""
     trees, tagged = [], []
-    for n in range(260):
-        document = f"doc_{1 + n // 3:04}"
+    for n in range(398):
+        document = f"wsj_{1 + n // 2:04}"
         subject, object_ = phrase(rng), phrase(rng)
         verb, place = leaf("VBD", rng), f"(PP-LOC {leaf('IN', rng)} {phrase(rng)})"
         trace = " (NP (-NONE- *T*-1))" if n % 5 == 0 else ""
