@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ._lazy import HELP_NAMES, LazyCommands, LazyGroup
+from ._session import session
 
 COMMANDS = {
     "train": "Train a model on labelled data and write it to a file.",
@@ -49,11 +50,13 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Structured prediction with probabilities."""
+    context.with_resource(session())
 
 
 def main() -> None:

@@ -15,7 +15,8 @@ from ..files.items import FileData
 from ..files.kinds import DOCUMENTS, ending_of, kind_of_name, require_kind
 from ..files.reading import read_items
 from ..files.writing import WRITERS
-from ._errors import plain_errors
+from ..io.opening import opened_file
+from ._errors import plain_errors, say
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -96,7 +97,7 @@ def convert(
         if not items:
             raise InputError(f"{source} has no sequences.")
         for note in notes_of(items):
-            typer.echo(note, err=True)
+            say(note)
         WRITERS[kind](items, out)
         data = FileData(items, kind)
         _say(as_json, out, **{data.noun: len(items)}, positions=data.n_positions)
@@ -123,5 +124,5 @@ def _kind(name: str, to: str | None, given: str) -> str:
 def _is_crfsuite(path: Path) -> bool:
     if path.is_dir():
         return False
-    with path.open("rb") as file:
+    with opened_file(path) as file:
         return file.read(len(CRFSUITE)) == CRFSUITE

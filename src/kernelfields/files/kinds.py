@@ -48,7 +48,7 @@ def kind_of_file(path: Path | str) -> str:
     if Path(path).suffix == ".txt" and Path(path).with_suffix(".ann").is_file():
         return "brat"
     kind = kind_of_name(str(path)) or "conll"
-    return _kind_of_json(path) if kind == "jsonl" and Path(path).is_file() else kind
+    return _kind_of_json(path) if kind == "jsonl" and Path(path).exists() else kind
 
 
 def require_kind(kind: str) -> str:

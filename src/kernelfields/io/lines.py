@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
 from ..errors import InputError
+from .opening import opened_file
+from .replacing import replacing
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -130,8 +132,12 @@ def _opened(source: Source) -> Iterator[Any]:
     if not isinstance(source, (str, os.PathLike)):
         yield source
         return
-    with gzip.open(source, "rb") if _is_packed(source) else open(source, "rb") as file:
-        yield file
+    with opened_file(source) as file:
+        if not _is_packed(source):
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            yield unpacked
 
 
 def _limited(file: Any, size: int) -> Iterator[Any]:
@@ -146,7 +152,7 @@ def _created(target: Source) -> Iterator[Any]:
     if not isinstance(target, (str, os.PathLike)):
         yield target
         return
-    with open(target, "wb") as file:
+    with replacing(target) as file:
         if not _is_packed(target):
             yield file
             return
