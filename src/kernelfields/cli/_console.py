@@ -21,14 +21,14 @@ class PlainConsole(Console):
     """A console that shows texts as they are.
 
     Labels, tokens and names of files come from users: "[/x]" in them is not markup, ":+1:" not a picture, and
-    an escape sequence is shown rather than obeyed. All texts, also those in tables, pass through `render_str`,
-    before they are measured; Rich has no other place for that.
+    an escape sequence is shown rather than obeyed. All texts, also those in tables, pass through
+    `render_str` before they are measured; Rich has no other place for that.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False)
 
-    def render_str(self, text: str, **options: Any) -> Text:  # type: ignore[override]
+    def render_str(self, text: str, **options: Any) -> Text:
         """Return a text that can be printed."""
         return super().render_str(printable(text), **options)
 

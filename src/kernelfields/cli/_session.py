@@ -1,4 +1,4 @@
-"""What holds while any command runs: pipes are read once, signals end it like Ctrl-C, and texts can be shown."""
+"""What holds while a command runs: pipes are read once, signals end it like Ctrl-C, any text can be shown."""
 
 from __future__ import annotations
 

@@ -91,26 +91,19 @@ class Container:
         self.path = Path(path)
         with opened_file(self.path) as file:
             begin = file.read(8)
+            if len(begin) < 8:
+                raise ModelFormatError(f"The file has {len(begin)} bytes, too few for a model.")
             length = int.from_bytes(begin, "little")
-            if len(begin) == 8 and length > LONGEST_HEADER:  # a file of another kind, perhaps without end
-                raise ModelFormatError(
-                    f"The header should take {length} bytes, more than the limit of {LONGEST_HEADER}: "
-                    "not a model."
-                )
+            text = file.read(length) if length <= LONGEST_HEADER else b""
+            if len(text) < length:
+                raise ModelFormatError(f"The header should take {length} bytes: not a model, or cut off.")
+            table = parse_json(text, "The header")  # before the rest is read, which may be without end
             # Writable: compiled code of other packages asks for arrays that it could write to.
-            self._data = bytearray(begin + file.read(length))
-            text = bytes(self._data[8:])
+            self._data = bytearray(begin + text)
             self._data += file.read()
         self.size = len(self._data)
-        if self.size < 8:
-            raise ModelFormatError(f"The file has {self.size} bytes, too few for a model.")
-        if length > self.size - 8:
-            raise ModelFormatError(
-                f"The header should take {length} of {self.size} bytes: not a model, or cut off."
-            )
         self._start = 8 + length
         self._checked = False
-        table = parse_json(text, "The header")
         texts = table.pop(METADATA, None) if isinstance(table, dict) else None
         if not isinstance(texts, dict) or not all(
             isinstance(texts.get(name), str) for name in (HEADER, CHECK_OF_HEADER, CHECK_OF_DATA)

@@ -1,8 +1,9 @@
 """Input files, opened as often as need be and read once.
 
-A pipe (``<(command)``, a FIFO, /dev/stdin) can be read only once, but a format may have to be told by the first
-line before a file is read, and some readers go through a file twice. Within `reading_once`, what was read from a
-pipe is kept in an unnamed temporary file, and everybody who opens the pipe sees it from the beginning.
+A pipe (``<(command)``, a FIFO, /dev/stdin) can be read only once, but a format may have to be told by the
+first line before a file is read, and some readers go through a file twice. Within `reading_once`, what was
+read from a pipe is kept in an unnamed temporary file, and everybody who opens the pipe sees it from the
+beginning.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ class _Pipe:
     """A pipe, and a copy of what has been read from it."""
 
     def __init__(self, path: str | os.PathLike[str], stack: ExitStack) -> None:
-        self._source = stack.enter_context(open(path, "rb", buffering=0))
-        self._copy = stack.enter_context(tempfile.TemporaryFile(prefix="kernelfields-"))
+        self._source = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        stack.callback(os.close, self._source)
+        copy = tempfile.TemporaryFile(prefix="kernelfields-")  # noqa: SIM115 (the stack closes it)
+        self._copy = stack.enter_context(copy)
         self._size, self._ended, self._lock = 0, False, threading.Lock()
 
     def read(self, start: int, most: int) -> bytes:
@@ -44,7 +47,7 @@ class _Pipe:
             return self._size
 
     def _pull(self, most: int) -> None:
-        found = self._source.read(most) or b""
+        found = os.read(self._source, most)
         with naming(tempfile.gettempdir()):
             self._copy.seek(self._size)
             self._copy.write(found)
@@ -113,8 +116,7 @@ def opened_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for reading; a pipe from its beginning, within `reading_once`."""
     with naming(path):
         pipe = _pipe(path)
-        opened: IO[bytes] = open(path, "rb") if pipe is None else io.BufferedReader(_Reader(pipe))
-        with opened as file:
+        with open(path, "rb") if pipe is None else io.BufferedReader(_Reader(pipe)) as file:
             yield file
 
 

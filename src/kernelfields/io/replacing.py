@@ -1,7 +1,7 @@
 """Files that appear when they are complete: written beside, then renamed.
 
-Every file that a model, a command or a checkpoint writes goes through `replacing`, so that whoever fails, runs
-out of disk or is killed leaves the old file as it was.
+Every file that a model, a command or a checkpoint writes goes through `replacing`, so that whoever fails,
+runs out of disk or is killed leaves the old file as it was.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """
     with naming(path):
         if _is_stream(path):
-            with open(path, "wb") as file:
-                yield file
+            with open(path, "wb") as stream:
+                yield stream
             return
         target = Path(os.path.realpath(path))
         if target.is_dir():
