@@ -81,13 +81,11 @@ def say(message: str) -> None:
 
 
 def _full_stream() -> str:
-    """Return what could not be written to, where an error does not say it."""
-    try:
+    """Return what could not be written to, where an error does not say it: files are named by `naming`."""
+    with suppress(AttributeError, OSError, ValueError):
         sys.stdout.flush()
-    except OSError:
-        _give_up(sys.stdout)
-        return "The standard output"
-    return "A file"
+    _give_up(sys.stdout)
+    return "The standard output"
 
 
 def _give_up(stream: TextIO) -> None:

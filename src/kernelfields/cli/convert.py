@@ -10,7 +10,7 @@ import typer
 
 from ..compat.convert import convert_model
 from ..errors import InputError
-from ..files.documents import MARKED_WRITERS, notes_of, read_marked
+from ..files.documents import MARKED_WRITERS, marked_items, notes_of, read_marked
 from ..files.items import FileData
 from ..files.kinds import DOCUMENTS, ending_of, kind_of_name, require_kind
 from ..files.reading import read_items
@@ -98,6 +98,9 @@ def convert(
             raise InputError(f"{source} has no sequences.")
         for note in notes_of(items):
             say(note)
+        items = marked_items(items)
+        if not items:
+            raise InputError(f"{source} has no marked texts.")
         WRITERS[kind](items, out)
         data = FileData(items, kind)
         _say(as_json, out, **{data.noun: len(items)}, positions=data.n_positions)

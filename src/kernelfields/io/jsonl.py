@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, quoted
 from .edges import require_edges
 from .lines import LONGEST_TEXT, Source, read_lines, require_short, write_lines
 from .parents import require_parents
@@ -94,7 +94,7 @@ def parse_value(text: str) -> Any:
         raise InputError(f"{constant} is not JSON.")
 
     try:
-        return json.loads(text, parse_constant=refuse)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=_without_repetition)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg} at column {error.colno}.") from error
     except InputError:
@@ -103,6 +103,16 @@ def parse_value(text: str) -> Any:
         raise InputError(f"{error}.") from error
     except RecursionError as error:
         raise InputError("brackets are nested too deeply.") from error
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of a key that occurs twice nobody knows which value is meant."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for n, key in enumerate(keys) if key in keys[:n])
+        raise InputError(f"the key {quoted(twice)} occurs twice in an object.")
+    return result
 
 
 def _record(value: Any) -> Record:

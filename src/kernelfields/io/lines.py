@@ -110,10 +110,13 @@ def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
 def _require_bytewise(encoding: str) -> None:
     """Refuse encodings in which line ends are not single bytes: lines are split before they are decoded."""
     try:
-        fits = b"\n".decode(encoding) == "\n"
+        known = codecs.lookup(encoding)
+        # Punycode and IDNA are no encodings of texts, and "undefined" refuses everything.
+        fits = all(text.decode(encoding) == text.decode("ascii") for text in (b"\n", b"a\n", b"a-\n"))
+        fits = fits and "\u00e9\n\u00e9".encode(known.name, "replace").count(b"\n") == 1
     except LookupError as error:
         raise InputError(f"The encoding {encoding!r} is not known.") from error
-    except UnicodeDecodeError:
+    except UnicodeError:
         fits = False
     if not fits:
         raise InputError(f"The encoding {encoding!r} does not contain ASCII; convert the file to UTF-8.")

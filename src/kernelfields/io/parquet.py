@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ TEXTS = ("string", "large_string", "string_view")
 def read_parquet(path: str | os.PathLike[str]) -> Iterator[Record]:
     """Read sentences one by one from a Parquet or Arrow (Feather) file, with the package pyarrow.
 
-    A row is a sentence: the column ``labels``, if there is one, is a list of strings, and so are one or more
+    A row is a sentence: the column ``labels``, if there is one, is a list of strings, null where a label was not observed, and so are one or more
     columns of tokens, in their order. Columns that are no lists are left out. Malformed input raises an
     `InputError` that names file, row, counted from 0, and reason.
 
@@ -83,7 +84,7 @@ class _TextLists(NamedTuple):
 
 def _names(path: Path, schema: Any) -> list[str]:
     """Return the names of columns of lists: tokens in their order, and labels at the end."""
-    names = [field.name for field in schema if _is_list(path, field)]
+    names = [field.name for field in schema if _is_list(path, field, schema)]
     double = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if double is not None:
         raise InputError(f"{path} has two columns {double}.")
@@ -93,7 +94,7 @@ def _names(path: Path, schema: Any) -> list[str]:
     return tokens + [LABELS] * (LABELS in names)
 
 
-def _is_list(path: Path, field: Any) -> bool:
+def _is_list(path: Path, field: Any, schema: Any) -> bool:
     """Return whether a column has lists of strings; refuse lists of anything else."""
     types = pyarrow_for(path).types
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
@@ -103,9 +104,35 @@ def _is_list(path: Path, field: Any) -> bool:
             raise InputError(f"{path}: the column {LABELS} is of {field.type}, not of lists of strings.")
         return False
     value = field.type.value_type
+    if types.is_integer(value) and field.name in class_names(schema):
+        return True
     if str(value.value_type if types.is_dictionary(value) else value) not in TEXTS:
         raise InputError(f"{path}: the column {field.name} has lists of {value}, not of strings.")
     return True
+
+
+def class_names(schema: Any) -> dict[str, list[str]]:
+    """Return the names that the numbers of columns stand for, as Hugging Face's datasets tells them."""
+    try:
+        told = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+    except (KeyError, TypeError, ValueError):
+        return {}
+    found = {}
+    for name, feature in told.items() if isinstance(told, dict) else ():
+        inner = feature.get("feature") if isinstance(feature, dict) else feature
+        inner = inner[0] if isinstance(inner, list) and inner else inner
+        names = inner.get("names") if isinstance(inner, dict) else None
+        if isinstance(names, list) and all(isinstance(one, str) for one in names):
+            found[name] = names
+    return found
+
+
+def _named(path: Path, name: str, numbers: list[Any], names: list[str]) -> list[str | None]:
+    """Return names for numbers; -1 and null are labels that were not observed."""
+    wrong = next((n for n in numbers if n is not None and not -1 <= n < len(names)), None)
+    if wrong is not None:
+        raise InputError(f"{path}: {name} has {wrong}, but there are names for 0 to {len(names) - 1}.")
+    return [None if n is None or n < 0 else names[int(n)] for n in numbers]
 
 
 def _require_labelled(path: Path, names: list[str], schema: Any) -> None:
@@ -117,9 +144,9 @@ def _sentences(
     path: Path, table: StoredTable, names: list[str]
 ) -> Iterator[tuple[list[list[str]], list[str] | None]]:
     """Yield the columns of tokens of every sentence, and its labels if there are any."""
-    row, labelled = 0, LABELS in names
+    row, labelled, known = 0, LABELS in names, class_names(table.schema)
     for batch in table.rows(names):
-        columns = [_lists(path, name, batch.column(name), row) for name in names]
+        columns = [_lists(path, name, batch.column(name), row, known.get(name)) for name in names]
         _require_equal(path, columns, row)
         ends = np.cumsum(columns[0].lengths).tolist()
         for a, b in zip([0, *ends], ends, strict=False):
@@ -129,7 +156,7 @@ def _sentences(
         row += batch.num_rows
 
 
-def _lists(path: Path, name: str, column: Any, row: int) -> _TextLists:
+def _lists(path: Path, name: str, column: Any, row: int, names: list[str] | None = None) -> _TextLists:
     """Return the strings of a column whose first row has a number."""
     pyarrow = pyarrow_for(path)
     if column.null_count:
@@ -139,9 +166,10 @@ def _lists(path: Path, name: str, column: Any, row: int) -> _TextLists:
     flat = column.flatten()
     if pyarrow.types.is_dictionary(flat.type):
         flat = flat.dictionary_decode()
-    texts = flat.to_numpy(zero_copy_only=False).tolist()
+    numbers = names is not None and pyarrow.types.is_integer(flat.type)
+    texts = _named(path, name, flat.to_pylist(), names or []) if numbers else flat.to_pylist()
     found = _TextLists(name, texts, lengths)
-    if flat.null_count:
+    if name != LABELS and None in texts:
         raise InputError(
             f"{path}, row {row + _row(found, texts.index(None))}: {name} has a null in its list."
         )
@@ -156,8 +184,10 @@ def _row(column: _TextLists, place: int) -> int:
 
 def _require_short(path: Path, column: _TextLists, row: int) -> None:
     """Refuse a string that is too long for a token or label."""
-    if max(map(len, column.texts), default=0) > LONGEST_TEXT:
-        place = next(n for n, text in enumerate(column.texts) if len(text) > LONGEST_TEXT)
+    if max((len(text) for text in column.texts if text is not None), default=0) > LONGEST_TEXT:
+        place = next(
+            n for n, text in enumerate(column.texts) if text is not None and len(text) > LONGEST_TEXT
+        )
         require_short(
             column.texts[place], f"{path}, row {row + _row(column, place)}: a string of {column.name}"
         )

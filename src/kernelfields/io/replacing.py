@@ -90,7 +90,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is None or str(error.filename).endswith(PART):
+        if error.errno is not None and (error.filename is None or str(error.filename).endswith(PART)):
             error.filename = os.fspath(path)
         raise
 
