@@ -46,7 +46,9 @@ class SequenceFeature(NamedTuple):
 
 
 def read_gff3(source: Source) -> Iterator[SequenceFeature]:
-    """Read features one by one, up to ``##FASTA`` or a line that begins with ">"; other lines that begin with "#" are skipped.
+    """Read features one by one, up to ``##FASTA`` or a line that begins with ">".
+
+    Other lines that begin with "#" are skipped.
 
     Malformed input raises an `InputError` that names file, line and reason.
 

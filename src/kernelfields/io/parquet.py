@@ -28,9 +28,11 @@ TEXTS = ("string", "large_string", "string_view")
 def read_parquet(path: str | os.PathLike[str]) -> Iterator[Record]:
     """Read sentences one by one from a Parquet or Arrow (Feather) file, with the package pyarrow.
 
-    A row is a sentence: the column ``labels``, if there is one, is a list of strings, null where a label was not observed, and so are one or more
-    columns of tokens, in their order. Columns that are no lists are left out. Malformed input raises an
-    `InputError` that names file, row, counted from 0, and reason.
+    A row is a sentence: the column ``labels``, if there is one, is a list of strings, null where a label was
+    not observed, and one or more columns of tokens are lists of strings, in their order. Numbers that stand
+    for names (ClassLabel of Hugging Face's datasets) become these names; -1 is a label that was not observed.
+    Columns that are no lists are left out. Malformed input raises an `InputError` that names file, row,
+    counted from 0, and reason.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ from ..data.reading import Extractor, read_tokens
 from ..data.training import Observed, Training, read_training
 from ..distributed import SHARING, FilePool, write_shard
 from ..errors import InputError
-from ..io.replacing import naming
 from ..fitting.provenance import Provenance, joined_provenance, provenance_of
+from ..io.replacing import naming
 from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, ShardedData
 from ..spaces import SparseFeatures, WeightPairs
 from ..structures import Chain
