@@ -62,8 +62,8 @@ def _csv(separator: str = ",") -> str:
 
 def _hhm() -> str:
     letters = "A C D E F G H I K L M N P Q R S T V W Y".split()
-    head = "HMM    " + "\t".join(letters) + "\n       M->M\tM->I\n       0\t*\n"
-    rows = [f"A {n + 1}   " + "\t".join(["4322"] * 20) + f"\t{n + 1}\n       0\t*\n\n" for n in range(700)]
+    head = "HMM    " + "\t".join(letters) + "\n       M->M\tM->I\n       " + "0\t" * 9 + "*\n"
+    rows = [f"A {n + 1}   " + "\t".join(["4322"] * 20) + f"\t{n + 1}\n       " + "0\t" * 9 + "*\n\n" for n in range(700)]
     return f"HHsearch 1.5\nNAME  one\n#\n{head}{''.join(rows)}//\n"
 
 
