@@ -151,9 +151,7 @@ class _Full:
 
 
 @pytest.mark.parametrize("line", COMMAND_LINES.values(), ids=lambda line: line.split()[0])
-def test_a_full_disk(
-    line: str, files: dict[str, Path], out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk(line: str, files: dict[str, Path], out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     create = mechanism._created
 
     def created(target: Path) -> tuple[Path, Any]:

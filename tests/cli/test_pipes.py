@@ -61,16 +61,21 @@ def _csv(separator: str = ",") -> str:
 
 
 def _hhm() -> str:
-    letters = "A C D E F G H I K L M N P Q R S T V W Y".split()
+    letters = ["A", "C", "D", "E", "F", "G", "H", "I", "K", "L", "M", "N", "P", "Q", "R", "S", "T", "V", "W", "Y"]
     head = "HMM    " + "\t".join(letters) + "\n       M->M\tM->I\n       " + "0\t" * 9 + "*\n"
-    rows = [f"A {n + 1}   " + "\t".join(["4322"] * 20) + f"\t{n + 1}\n       " + "0\t" * 9 + "*\n\n" for n in range(700)]
+    rows = [
+        f"A {n + 1}   " + "\t".join(["4322"] * 20) + f"\t{n + 1}\n       " + "0\t" * 9 + "*\n\n"
+        for n in range(700)
+    ]
     return f"HHsearch 1.5\nNAME  one\n#\n{head}{''.join(rows)}//\n"
 
 
 def _pssm() -> str:
-    letters = "A R N D C Q E G H I L K M F P S T W Y V".split()
+    letters = ["A", "R", "N", "D", "C", "Q", "E", "G", "H", "I", "L", "K", "M", "F", "P", "S", "T", "W", "Y", "V"]
     rows = [f"{n + 1} A " + " ".join(["-1"] * 20) + " " + " ".join(["5"] * 20) + "\n" for n in range(900)]
-    return "\nLast position-specific scoring matrix computed\n " + " ".join(letters * 2) + "\n" + "".join(rows)
+    return (
+        "\nLast position-specific scoring matrix computed\n " + " ".join(letters * 2) + "\n" + "".join(rows)
+    )
 
 
 TEXTS = {
@@ -175,7 +180,9 @@ def test_tag_evaluate_calibrate_and_train_from_a_pipe(kind: str, model: Path, tm
     with fifo_of(path, tmp_path / "pipe") as pipe:
         _run("train", pipe, "-o", tmp_path / "piped.kf", "--max-iter", "3")
     _run("train", path, "-o", tmp_path / "file.kf", "--max-iter", "3")
-    assert (tmp_path / "piped.kf").stat().st_size == pytest.approx((tmp_path / "file.kf").stat().st_size, abs=64)
+    assert (tmp_path / "piped.kf").stat().st_size == pytest.approx(
+        (tmp_path / "file.kf").stat().st_size, abs=64
+    )
 
 
 def test_a_model_from_a_pipe(model: Path, tmp_path: Path) -> None:
