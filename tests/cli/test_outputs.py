@@ -8,11 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args, get_type_hints
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from kernelfields.cli.app import COMMANDS, app
@@ -52,26 +52,23 @@ NO_FILES = {
     ("reproduce", "out"): "a folder, whose files are written by write_file",
     ("reproduce", "settings"): "input",
     ("demo", "report"): "a page, written by write_report as that of evaluate",
-    ("serve", "models"): "input",
     ("label", "data"): "input",
-    ("label", "model"): "input",
     ("label", "journal"): "appended to: tests/labelling",
-    ("label", "out"): "written by the writers of convert",
-    ("label", "labels"): "input",
+    ("label", "export"): "written by the writers of convert",
 }
 """Other options with paths."""
 
 
 def _paths() -> Iterator[tuple[str, str]]:
-    group = typer.main.get_command(app)
     for name in COMMANDS:
-        for one in group.commands[name].params:  # type: ignore[attr-defined]
-            if type(one.type).__name__ in ("Path", "TyperPath"):
-                yield name, str(one.name)
+        function = getattr(import_module(f"kernelfields.cli.{name}"), name)
+        for option, kind in get_type_hints(function).items():
+            if Path in (kind, *get_args(kind)):
+                yield name, option
 
 
 def test_every_path_is_an_input_or_in_the_table() -> None:
-    assert set(_paths()) <= {*COMMAND_LINES, *NO_FILES}
+    assert set(_paths()) == {*COMMAND_LINES, *NO_FILES}
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +151,7 @@ class _Full:
 def test_a_full_disk(line: str, files: dict[str, Path], out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     create = mechanism._created
 
-    def created(target: Path) -> tuple[Path, Any]:
-        beside, file = create(target)
-        return beside, _Full(file)
-
-    monkeypatch.setattr(mechanism, "_created", created)
+    monkeypatch.setattr(mechanism, "_created", lambda beside: _Full(create(beside)))
     result = CliRunner().invoke(app, _words(line, files, out))
     assert result.exit_code == 2, result.output
     assert str(out) in result.stderr.replace("\n", "")
@@ -167,30 +160,56 @@ def test_a_full_disk(line: str, files: dict[str, Path], out: Path, monkeypatch: 
 
 
 SLOW = """
-import sys, os, time
+import sys, time
 from kernelfields.io import replacing as mechanism
-create = mechanism._created
-def created(target):
-    found = create(target)
-    found[1].write(b"half")
-    found[1].flush()
-    time.sleep(60)
-    return found
+
+create, place = mechanism._created, sys.argv.pop(1)
+
+class Slow:
+    def __init__(self, file):
+        self._file = file
+    def write(self, content):
+        self._file.write(b"half")
+        self._file.flush()
+        time.sleep(60)
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+    def __enter__(self):
+        return self
+    def __exit__(self, *error):
+        self._file.close()
+
+def created(beside):
+    file = Slow(create(beside))
+    if place == "creating":
+        file.write(b"")
+    return file
+
 mechanism._created = created
 from kernelfields.cli import main
-sys.argv = ["kf", *sys.argv[1:]]
 main()
 """
+"""``kf``, which waits in the middle of writing, or before it has begun."""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are of Unix")
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"])
-def test_a_kill(number: str, files: dict[str, Path], out: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "place"),
+    [
+        ("SIGTERM", "creating"),
+        ("SIGTERM", "writing"),
+        ("SIGHUP", "writing"),
+        ("SIGINT", "writing"),
+        ("SIGKILL", "writing"),
+    ],
+)
+def test_a_kill(number: str, place: str, files: dict[str, Path], out: Path) -> None:
     words = _words(COMMAND_LINES["tag", "out"], files, out)
-    with subprocess.Popen([sys.executable, "-c", SLOW, *words], stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([sys.executable, "-c", SLOW, place, *words], stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 120
         while not any(one.stat().st_size for one in out.parent.glob("*.part")):
-            assert time.monotonic() < deadline and process.poll() is None
+            assert time.monotonic() < deadline
+            assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(getattr(signal, number))
         said = process.communicate(timeout=60)[1].decode()

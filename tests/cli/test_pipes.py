@@ -61,7 +61,7 @@ def _csv(separator: str = ",") -> str:
 
 
 def _hhm() -> str:
-    letters = ["A", "C", "D", "E", "F", "G", "H", "I", "K", "L", "M", "N", "P", "Q", "R", "S", "T", "V", "W", "Y"]
+    letters = list("ACDEFGHIKLMNPQRSTVWY")
     head = "HMM    " + "\t".join(letters) + "\n       M->M\tM->I\n       " + "0\t" * 9 + "*\n"
     rows = [
         f"A {n + 1}   " + "\t".join(["4322"] * 20) + f"\t{n + 1}\n       " + "0\t" * 9 + "*\n\n"
@@ -71,7 +71,7 @@ def _hhm() -> str:
 
 
 def _pssm() -> str:
-    letters = ["A", "R", "N", "D", "C", "Q", "E", "G", "H", "I", "L", "K", "M", "F", "P", "S", "T", "W", "Y", "V"]
+    letters = list("ARNDCQEGHILKMFPSTWYV")
     rows = [f"{n + 1} A " + " ".join(["-1"] * 20) + " " + " ".join(["5"] * 20) + "\n" for n in range(900)]
     return (
         "\nLast position-specific scoring matrix computed\n " + " ".join(letters * 2) + "\n" + "".join(rows)
@@ -106,12 +106,10 @@ def _file(kind: str, folder: Path) -> Path:
         np.savez(path, X=np.arange(18000.0).reshape(-1, 2), lengths=np.full(N, 6), y=np.tile([0, 1], 4500))
         return path
     if kind == "parquet":
-        pyarrow = pytest.importorskip("pyarrow")
-        import pyarrow.parquet
-
+        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
         path = folder / "a.parquet"
         words = [[f"{word}-{n}" for word in words] for n, words in enumerate(WORDS)]
-        pyarrow.parquet.write_table(pyarrow.table({"tokens": words, "labels": LABELS}), path)
+        parquet.write_table(pyarrow.table({"tokens": words, "labels": LABELS}), path)
         return path
     name, text = TEXTS[kind]
     path = folder / name
@@ -134,7 +132,8 @@ def test_a_pipe_is_read_as_the_file_is(kind: str, tmp_path: Path) -> None:
     X, y = read(path, **told)
     with fifo_of(path, tmp_path / "pipe") as pipe:
         Z, w = read(pipe, **told)
-    assert len(X) == len(Z) and y == w
+    assert len(X) == len(Z)
+    assert y == w
     for a, b in zip(X, Z, strict=True):
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
 

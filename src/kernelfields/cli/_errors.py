@@ -19,7 +19,7 @@ from ..errors import (
     ScoreError,
 )
 from ._console import printable
-from ._session import Ended
+from ._session import EndedBySignal
 
 WRONG_INPUT = 2
 """Exit code: a file, an option or a model that cannot be used; nothing was changed."""
@@ -63,7 +63,7 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
 
 def code_of(interrupt: KeyboardInterrupt) -> int:
     """Return the exit code of a command that a signal ended: 128 and its number."""
-    return 128 + interrupt.number if isinstance(interrupt, Ended) else INTERRUPTED
+    return 128 + interrupt.number if isinstance(interrupt, EndedBySignal) else INTERRUPTED
 
 
 def end(message: str, code: int) -> NoReturn:

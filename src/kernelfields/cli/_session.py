@@ -14,7 +14,7 @@ ENDING = ("SIGTERM", "SIGHUP")
 """Names of signals by which others end a process; Windows has not all of them."""
 
 
-class Ended(KeyboardInterrupt):
+class EndedBySignal(KeyboardInterrupt):
     """A signal other than Ctrl-C that ends a command: the model reached is kept, and files are put away."""
 
     def __init__(self, number: int) -> None:
@@ -54,4 +54,4 @@ def _ending(number: Any) -> Iterator[None]:
 
 def _end(number: int, _: Any) -> None:
     signal.signal(number, signal.SIG_IGN)  # while files are put away; the next one would disturb that
-    raise Ended(number)
+    raise EndedBySignal(number)

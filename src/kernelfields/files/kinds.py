@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..io.jsonl import parse_value
+from ..io.jsonl import parse_value, unique_keys
 from ..io.lines import read_lines
 from ..io.parquet import ENDINGS
 
@@ -70,7 +70,7 @@ def _kind_of_json(path: Path | str) -> str:
         first = next((line.text for line in read_lines(path, "utf-8") if line.text.strip()), "")
         if first.lstrip().startswith("["):
             return "labelstudio"
-        return _kind_of_object(parse_value(first))
+        return _kind_of_object(parse_value(first, unique_keys))
     except InputError:
         return "jsonl"
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,7 +66,7 @@ def read_jsonl(source: Source) -> Iterator[Record]:
         if not line.text.strip():
             continue
         try:
-            record = _record(parse_value(line.text))
+            record = _record(parse_value(line.text, unique_keys))
             if len(line.text) > LONGEST_TEXT:
                 _require_short([record.tokens, record.labels])
             yield record
@@ -87,14 +87,29 @@ def write_jsonl(records: Iterable[Record], target: Source) -> None:
     write_lines((_text(record, n) for n, record in enumerate(records)), target, "utf-8")
 
 
-def parse_value(text: str) -> Any:
-    """Read a JSON value; what is none is an `InputError` that names the column."""
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a key that is given twice, and would lose a value, is an `InputError`."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise InputError(f"the key {quoted(key, 40)} is given twice.")
+            seen.add(key)
+    return found
+
+
+def parse_value(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """Read a JSON value; what is none is an `InputError` that names the column.
+
+    Objects are made by ``pairs``, if it is given: `unique_keys` refuses keys that are repeated.
+    """
 
     def refuse(constant: str) -> None:
         raise InputError(f"{constant} is not JSON.")
 
     try:
-        return json.loads(text, parse_constant=refuse, object_pairs_hook=_without_repetition)
+        return json.loads(text, parse_constant=refuse, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg} at column {error.colno}.") from error
     except InputError:
@@ -103,16 +118,6 @@ def parse_value(text: str) -> Any:
         raise InputError(f"{error}.") from error
     except RecursionError as error:
         raise InputError("brackets are nested too deeply.") from error
-
-
-def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; of a key that occurs twice nobody knows which value is meant."""
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for n, key in enumerate(keys) if key in keys[:n])
-        raise InputError(f"the key {quoted(twice)} occurs twice in an object.")
-    return result
 
 
 def _record(value: Any) -> Record:

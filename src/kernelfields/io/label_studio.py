@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import InputError, quoted
 from .json_documents import document_of, json_text, list_of, object_of
-from .jsonl import parse_value
+from .jsonl import parse_value, unique_keys
 from .lines import Source, error_at, name_of, read_lines, write_lines
 from .text_documents import (
     OFFSETS,
@@ -115,7 +115,7 @@ def label_studio_task(document: TextDocument, predictions: bool = False) -> dict
 
 def _parsed(file: str, text: str) -> Any:
     try:
-        return parse_value(text)
+        return parse_value(text, unique_keys)
     except InputError as error:
         cause = error.__cause__
         if isinstance(cause, JSONDecodeError):

@@ -55,7 +55,7 @@ class _Pipe:
         self._size, self._ended = self._size + len(found), not found
 
 
-class _Reader(io.RawIOBase):
+class _PipeReader(io.RawIOBase):
     """Someone who reads a pipe from the beginning, and may go back."""
 
     def __init__(self, pipe: _Pipe) -> None:
@@ -116,7 +116,7 @@ def opened_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file for reading; a pipe from its beginning, within `reading_once`."""
     with naming(path):
         pipe = _pipe(path)
-        with open(path, "rb") if pipe is None else io.BufferedReader(_Reader(pipe)) as file:
+        with open(path, "rb") if pipe is None else io.BufferedReader(_PipeReader(pipe)) as file:
             yield file
 
 

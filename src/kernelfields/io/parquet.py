@@ -79,8 +79,8 @@ class _TextLists(NamedTuple):
     """A column of some rows."""
 
     name: str
-    texts: list[str]
-    """Of all rows, one after the other."""
+    texts: list[str | None]
+    """Of all rows, one after the other; null labels were not observed."""
     lengths: Array
 
 

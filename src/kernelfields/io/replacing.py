@@ -40,9 +40,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         if target.is_dir():
             raise IsADirectoryError(None, "it is a folder", os.fspath(path))
         remove_leftovers(target)
-        beside, file = _created(target)
-        try:
-            with file:
+        beside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}{PART}")
+        try:  # before there is a file: a signal may come at once
+            with _created(beside) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -117,15 +117,14 @@ def _remove_unowned(beside: Path) -> None:
             beside.unlink(missing_ok=True)
 
 
-def _created(target: Path) -> tuple[Path, IO[bytes]]:
-    """Return a new file beside another, locked as long as it is open."""
-    beside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}{PART}")
+def _created(beside: Path) -> IO[bytes]:
+    """Return a new file, locked as long as it is open."""
     while True:
         file = beside.open("wb")
         _locked(file)
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file.fileno()), os.stat(beside)):
-                return beside, file
+                return file
         file.close()  # another process took it for a leftover before it was locked
 
 
