@@ -61,6 +61,7 @@ def test_arrays_are_mapped_and_aligned(path: Path) -> None:
         if array.size:
             assert found.array(name).flags.aligned
             assert not found.array(name).flags.owndata
+            assert found.array(name).flags.writeable
 
 
 def test_writing_to_an_array_leaves_the_file(path: Path) -> None:

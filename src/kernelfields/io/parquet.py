@@ -53,7 +53,7 @@ class ParquetSentences:
     Parameters
     ----------
     paths : tuple of paths
-        Files with the same columns, ``labels`` among them.
+        Files with the same columns, ``labels`` among them, none of which is null.
     """
 
     paths: tuple[Path, ...]
@@ -71,7 +71,7 @@ class ParquetSentences:
                         f"{path} has the lists {', '.join(names)}, "
                         f"but {self.paths[0]} has {', '.join(first)}."
                     )
-                for tokens, labels in _sentences(path, table, names):
+                for tokens, labels in _sentences(path, table, names, complete=True):
                     yield list(zip(*tokens, strict=True)), labels or []
 
 
@@ -79,8 +79,8 @@ class _TextLists(NamedTuple):
     """A column of some rows."""
 
     name: str
-    texts: list[str | None]
-    """Of all rows, one after the other; null labels were not observed."""
+    texts: list[Any]
+    """Strings of all rows, one after the other; None is a label that was not observed."""
     lengths: Array
 
 
@@ -143,12 +143,14 @@ def _require_labelled(path: Path, names: list[str], schema: Any) -> None:
 
 
 def _sentences(
-    path: Path, table: StoredTable, names: list[str]
-) -> Iterator[tuple[list[list[str]], list[str] | None]]:
-    """Yield the columns of tokens of every sentence, and its labels if there are any."""
+    path: Path, table: StoredTable, names: list[str], complete: bool = False
+) -> Iterator[tuple[list[list[str]], list[Any] | None]]:
+    """Yield the columns of tokens of every sentence, and its labels if there are any, ``complete`` ones."""
     row, labelled, known = 0, LABELS in names, class_names(table.schema)
     for batch in table.rows(names):
         columns = [_lists(path, name, batch.column(name), row, known.get(name)) for name in names]
+        for column in columns if complete else columns[: len(columns) - labelled]:
+            _require_known(path, column, row)
         _require_equal(path, columns, row)
         ends = np.cumsum(columns[0].lengths).tolist()
         for a, b in zip([0, *ends], ends, strict=False):
@@ -171,10 +173,6 @@ def _lists(path: Path, name: str, column: Any, row: int, names: list[str] | None
     numbers = names is not None and pyarrow.types.is_integer(flat.type)
     texts = _named(path, name, flat.to_pylist(), names or []) if numbers else flat.to_pylist()
     found = _TextLists(name, texts, lengths)
-    if name != LABELS and None in texts:
-        raise InputError(
-            f"{path}, row {row + _row(found, texts.index(None))}: {name} has a null in its list."
-        )
     _require_short(path, found, row)
     return found
 
@@ -182,6 +180,13 @@ def _lists(path: Path, name: str, column: Any, row: int, names: list[str] | None
 def _row(column: _TextLists, place: int) -> int:
     """Return the row that has one of all strings."""
     return int(np.searchsorted(np.cumsum(column.lengths), place, side="right"))
+
+
+def _require_known(path: Path, column: _TextLists, row: int) -> None:
+    """Refuse null, and -1 among the numbers of names."""
+    if None in column.texts:
+        place = row + _row(column, column.texts.index(None))
+        raise InputError(f"{path}, row {place}: {column.name} has a null in its list.")
 
 
 def _require_short(path: Path, column: _TextLists, row: int) -> None:
