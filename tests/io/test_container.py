@@ -55,7 +55,7 @@ def test_the_safetensors_library_reads_it_too(tmp_path: Path) -> None:
         assert json.loads(file.metadata()["kernelfields"]) == {"plain": "ä"}
 
 
-def test_arrays_are_mapped_and_aligned(path: Path) -> None:
+def test_arrays_are_aligned_views(path: Path) -> None:
     found = Container(path)
     for name, array in ARRAYS.items():
         if array.size:
