@@ -55,12 +55,13 @@ def test_the_safetensors_library_reads_it_too(tmp_path: Path) -> None:
         assert json.loads(file.metadata()["kernelfields"]) == {"plain": "ä"}
 
 
-def test_arrays_are_mapped_and_aligned(path: Path) -> None:
+def test_arrays_are_aligned_views(path: Path) -> None:
     found = Container(path)
     for name, array in ARRAYS.items():
         if array.size:
             assert found.array(name).flags.aligned
             assert not found.array(name).flags.owndata
+            assert found.array(name).flags.writeable
 
 
 def test_writing_to_an_array_leaves_the_file(path: Path) -> None:

@@ -1,6 +1,7 @@
 """Sentences in tables of lists: what is read, and what is refused in which words."""
 
 import builtins
+import json
 import re
 from pathlib import Path
 
@@ -143,6 +144,36 @@ def test_what_is_refused(tmp_path, columns, message):
     path = stored(tmp_path / "a.parquet", **columns)
     with pytest.raises(InputError, match=re.escape(f"{path}{message}") + "$"):
         sentences(path)
+
+
+def with_class_names(path, numbers):
+    """Write tokens and numbers of labels as Hugging Face's datasets does."""
+    feature = {"feature": {"names": ["O", "B-PER"], "_type": "ClassLabel"}, "_type": "Sequence"}
+    told = json.dumps({"info": {"features": {"labels": feature}}})
+    table = pa.table({"tokens": [["a"] * len(one) for one in numbers], "labels": numbers})
+    parquet.write_table(table.replace_schema_metadata({"huggingface": told}), path)
+    return path
+
+
+def test_numbers_that_stand_for_names(tmp_path):
+    path = with_class_names(tmp_path / "a.parquet", [[1, 0], [0]])
+    assert [record.labels for record in read_parquet(path)] == [["B-PER", "O"], ["O"]]
+    assert [labels for _, labels in sentences(path)] == [["B-PER", "O"], ["O"]]
+    for wrong in (2, -2):
+        path = with_class_names(tmp_path / "b.parquet", [[1, wrong]])
+        with pytest.raises(InputError, match=f"labels has {wrong}, but there are names for 0 to 1"):
+            list(read_parquet(path))
+
+
+def test_labels_that_were_not_observed(tmp_path):
+    """Records may lack labels; sentences for training in a stream may not."""
+    strings = stored(tmp_path / "a.parquet", tokens=[["a"], ["a", "b"]], labels=[["O"], [None, "B-PER"]])
+    numbers = with_class_names(tmp_path / "b.parquet", [[0], [-1, 1]])
+    nulls = with_class_names(tmp_path / "c.parquet", [[0], [None, 1]])
+    for path in (strings, numbers, nulls):
+        assert [record.labels for record in read_parquet(path)] == [["O"], [None, "B-PER"]]
+        with pytest.raises(InputError, match="row 1: labels has a null in its list"):
+            sentences(path)
 
 
 def test_files_that_are_not_alike(tmp_path):

@@ -128,7 +128,9 @@ def split_gene(number: int, rng: np.random.Generator) -> str:
     text, spans = "".join(rng.choice(list("ACGT"), 60)) + "GCCGCCACC", []
     for a, b in zip([0, *cuts], [*cuts, len(coding)], strict=True):
         if a:
-            text += "GTAAGTA" + "".join(rng.choice(list("ACGT"), int(rng.integers(60, 250)))) + 11 * "TC" + "AG"
+            text += (
+                "GTAAGTA" + "".join(rng.choice(list("ACGT"), int(rng.integers(60, 250)))) + 11 * "TC" + "AG"
+            )
         spans.append(f"{len(text) + 1}-{len(text) + b - a}")
         text += coding[a:b]
     text += "AATA" + "".join(rng.choice(list("ACGT"), 80))

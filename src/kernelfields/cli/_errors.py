@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn
+from contextlib import contextmanager, suppress
+from typing import NoReturn, TextIO
 
 import typer
 
@@ -17,13 +18,15 @@ from ..errors import (
     ModelFormatError,
     ScoreError,
 )
+from ._console import printable
+from ._session import EndedBySignal
 
 WRONG_INPUT = 2
 """Exit code: a file, an option or a model that cannot be used; nothing was changed."""
 LOST = 3
 """Exit code: a cluster that went away; nothing was written."""
 INTERRUPTED = 130
-"""Exit code: Ctrl-C before there was anything to keep."""
+"""Exit code: Ctrl-C before there was anything to keep; 128 and the number of another signal."""
 
 OURS = (InfeasibleError, InputError, MissingDataError, ModelFormatError, ScoreError)
 
@@ -33,6 +36,7 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
     """Turn what went wrong into one sentence and an exit code; with ``debug``, leave it as it is."""
     try:
         yield
+        sys.stdout.flush()
     except OURS as error:
         if debug:
             raise
@@ -43,21 +47,48 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
         reason = str(error).partition(";")[0]
         end(f"{reason}; with --checkpoint FOLDER, --resume goes on from where a fit was.", LOST)
     except BrokenPipeError:  # the reader of our output has gone: nothing to say to anybody
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _give_up(sys.stdout)
         raise typer.Exit(0) from None
     except OSError as error:
         if debug:
             raise
-        end(f"{error.filename or 'A file'}: {error.strerror or error}.", WRONG_INPUT)
+        end(f"{error.filename or _full_stream()}: {error.strerror or error}.", WRONG_INPUT)
     except MemoryError as error:
         if debug:
             raise
         end(f"Not enough memory. {error}".strip(), WRONG_INPUT)
-    except KeyboardInterrupt:
-        end("Interrupted; nothing was written.", INTERRUPTED)
+    except KeyboardInterrupt as error:
+        end("Interrupted; nothing was written.", code_of(error))
+
+
+def code_of(interrupt: KeyboardInterrupt) -> int:
+    """Return the exit code of a command that a signal ended: 128 and its number."""
+    return 128 + interrupt.number if isinstance(interrupt, EndedBySignal) else INTERRUPTED
 
 
 def end(message: str, code: int) -> NoReturn:
     """Print a last message and exit with a code."""
-    typer.echo(message, err=True)
+    say(message)
     raise typer.Exit(code)
+
+
+def say(message: str) -> None:
+    """Print a message to the standard error stream, if anybody can hear it."""
+    try:
+        typer.echo(printable(message), err=True)
+    except OSError:
+        _give_up(sys.stderr)
+
+
+def _full_stream() -> str:
+    """Return what could not be written to, where an error does not say it: files are named by `naming`."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stdout.flush()
+    _give_up(sys.stdout)
+    return "The standard output"
+
+
+def _give_up(stream: TextIO) -> None:
+    """Let what is still to be written go nowhere, rather than fail again at the end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

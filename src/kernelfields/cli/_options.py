@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -151,7 +152,12 @@ def reading_of(
     for option, value, known in (("spans", spans, RULES), ("offsets", offsets, OFFSETS)):
         if value not in known:
             raise InputError(f"--{option} is {value!r}; it must be one of {', '.join(known)}.")
-    size, kinds = int(max_size * GIGABYTE), None if types is None else tuple(types.split(","))
+    if max_size != max_size:
+        raise InputError("--max-size is nan; it must be a number of gigabytes.")
+    size, kinds = (
+        int(min(max_size * GIGABYTE, sys.maxsize)),
+        None if types is None else tuple(types.split(",")),
+    )
     limits = (_numbers(columns), parents, size)
     return Reading(
         data_format, encoding, missing, *limits, spans, offsets, labels, kinds, group, dense, table

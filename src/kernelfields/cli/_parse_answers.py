@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -17,7 +15,8 @@ from rich.table import Table
 from ..files.reading import Reading, Source
 from ..report import ParseEvaluation, write_report
 from ..report.judged_parses import marginals_of
-from ._errors import INTERRUPTED, end
+from ._errors import code_of, end
+from ._output import data_output
 from ._parses import ParseAnswer, ParseTask, read_parse_files, require_readable
 
 BATCH = 64
@@ -40,7 +39,7 @@ def tag_parses(
     kind, classes, structure = task.require_output(to), estimator.classes_.tolist(), estimator.structure_
     task.require_list(kbest, kind)
     items, done = task.read(source, reading), 0
-    with _opened(out) as file:
+    with data_output(out) as file:
         try:
             while batch := list(islice(items, 1 if streamed else BATCH)):
                 inputs = [item.x for item in batch]
@@ -53,19 +52,11 @@ def tag_parses(
                     done += 1
                 if streamed:
                     file.flush()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
+            if out is not None:
+                raise
             file.flush()
-            end(f"Interrupted; {done} {task.noun}s are done.", INTERRUPTED)
-
-
-@contextmanager
-def _opened(path: Path | None) -> Iterator[TextIO]:
-    if path is None:
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        yield file
+            end(f"Interrupted; {done} {task.noun}s are done.", code_of(error))
 
 
 def evaluate_parses(

@@ -15,6 +15,8 @@ from ._status import StatusLine
 
 SHARE = 0.1
 """Of the time, how much may go into looking at held-out data."""
+FARTHEST = 100
+"""Times as long as training has taken: a longer estimate is not shown."""
 FIRST = 1.0
 """Seconds of training before the first look."""
 
@@ -86,4 +88,6 @@ class LiveLine(Onlooker):
         if not low < high or late <= early:
             return None
         rate = math.log(high / low) / (late - early)
-        return math.log(low / self.tol) / rate
+        left = math.log(low / self.tol) / rate
+        # Beyond a multiple of what was seen, the last iterations say nothing.
+        return left if left <= FARTHEST * max(late, 1.0) else None

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from ._console import printable
+
 SELDOM = 10.0
 """Seconds between lines where there is no terminal whose line could be overwritten."""
 
@@ -43,7 +45,7 @@ class StatusLine:
     def __call__(self, sentence: str) -> None:
         """Say something."""
         if self.console.is_terminal:
-            self._live.update(Text(sentence, overflow="ellipsis", no_wrap=True))
+            self._live.update(Text(printable(sentence), overflow="ellipsis", no_wrap=True))
         elif time.monotonic() >= self._due:
             self._due = time.monotonic() + SELDOM
             self.console.print(sentence, soft_wrap=True)

@@ -18,7 +18,7 @@ from ..features import TemplateFeatures
 from ..files.reading import Reading
 from ..io import ConllSentences, ParquetSentences
 from ..io.parquet import LABELS
-from ..models.stream_chunks import COLUMNS
+from ..models.stream_chunks import columns_within
 from ._fitting import Keeping, set_checkpoint, shown
 from ._loaded import remember_reading
 from ._models import Choice
@@ -86,13 +86,14 @@ def train_stream(
         raise InputError(f"{paths[0]} has no sentences.")
     seen: Any = _Head([label for _, labels in head for label in labels], len(head[0][0][0]))
     found = features_of(seen, choice.features, choice.clusters)
-    features = TemplateFeatures(found.templates, n_hash=COLUMNS, dtype=np.float32, clusters=found.clusters)
+    columns = columns_within(most, len(set(seen.known)))
+    features = TemplateFeatures(found.templates, n_hash=columns, dtype=np.float32, clusters=found.clusters)
     model = CRF(features=features, constraints=None if choice.constraints == "none" else choice.constraints)
     for name in ("penalty", "tol", "max_iter"):
         if getattr(choice, name) is not None:
             model.set_params(**{name: getattr(choice, name)})
     set_checkpoint(model, "crf", keep)
-    console.print(f"Features are hashed to {COLUMNS} columns, and kept in files.")
+    console.print(f"Features are hashed to {columns} columns, and kept in files.")
     done = shown(console, model, lambda: model.fit_stream(sentences, memory_limit=most), None)
     remember_reading(model, reading, "parquet")
     model.save(out)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..files.kinds import kind_of_name
+from ..io.opening import is_pipe
 from ._cluster import backed_by
 from ._loaded import load_labeller
 from ._tagging import STREAM, Tagging
@@ -23,6 +24,9 @@ def tag_files(
         raise InputError("--jobs and --dask exclude each other.")
     if STREAM in data:
         raise InputError("The standard input cannot be one of several files.")
+    pipe = next((one for one in data if is_pipe(one)), None)
+    if pipe is not None and (dask is not None or (jobs or 1) > 1):
+        raise InputError(f"{pipe} is a pipe, which other processes cannot read: leave --jobs and --dask out.")
     answers = [out / answer_name(Path(one), asked.to) for one in data]
     require_new(data, answers)
     load_labeller(asked.model)  # refuses what is no model, once
@@ -63,7 +67,7 @@ def require_new(data: Sequence[str], answers: Sequence[Path]) -> None:
     read = {Path(one).resolve() for one in data}
     seen: dict[Path, str] = {}
     for one, answer in zip(data, answers, strict=True):
-        if not Path(one).is_file():
+        if not Path(one).exists() or Path(one).is_dir():
             raise InputError(f"There is no file {one}.")
         if answer.resolve() in read:
             raise InputError(f"The answers to {one} would overwrite {answer}: choose another folder.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from ..io.conll import Sentence
 from ..io.csv import Frames
 from ..io.jsonl import Record
 from ._answers import Answer
+from ._output import data_output
 from ._tool_answers import PLACE, AnswerPlace, tool_writers
 
 HEADINGS = ("sequence", "label")
@@ -66,13 +66,7 @@ class Writer:
     ) -> Iterator[Writer]:
         """Open a file, or take the standard output."""
         classes, place = estimator.classes_.tolist(), place._replace(path=path)
-        if path is None or kind == "brat":  # which has several files
-            writer = cls(sys.stdout, kind, classes, marginals, place)
-            yield writer
-            writer.end()
-            sys.stdout.flush()
-            return
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with data_output(None if kind == "brat" else path) as file:  # brat has several files
             writer = cls(file, kind, classes, marginals, place)
             yield writer
             writer.end()

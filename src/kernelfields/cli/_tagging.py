@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import typer
-
 from ..errors import InputError
 from ..files.items import Item
 from ..files.kinds import ending_of
@@ -19,7 +17,8 @@ from ..files.reading import Reading, read_items
 from ..models.entity_confidence import entity_confidence
 from ..report.guaranteed import CONFIDENCE
 from ._answers import Answer
-from ._errors import INTERRUPTED, end
+from ._errors import code_of, end
+from ._errors import say as tell
 from ._loaded import load_labeller, reading_for, require_calibrated, warning_of
 from ._parse_answers import tag_parses
 from ._parse_tasks import task_of
@@ -77,7 +76,7 @@ class Tagging:
     def run(self, data: str, out: Path | None, quiet: bool = False) -> None:
         """Label a file, or the standard input."""
         estimator = load_labeller(self.model)
-        say = (lambda _: None) if quiet else _say
+        say = (lambda _: None) if quiet else tell
         warning = warning_of(estimator)
         if warning is not None:
             say(warning)
@@ -117,10 +116,12 @@ class Tagging:
                     done += len(batch)
                     if streamed:
                         writer.file.flush()
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as error:
+                if out is not None:
+                    raise
                 writer.end()
                 writer.file.flush()
-                end(f"Interrupted; {done} sequences are labelled.", INTERRUPTED)
+                end(f"Interrupted; {done} sequences are labelled.", code_of(error))
 
     def _written(self, kind: str, out: Path | None) -> str:
         """Return the format of the answers: as told, as the name says, or as the input."""
@@ -183,10 +184,6 @@ class Tagging:
 
 def _source(data: str) -> Any:
     return sys.stdin.buffer if data == STREAM else Path(data)
-
-
-def _say(sentence: str) -> None:
-    typer.echo(sentence, err=True)
 
 
 def _batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from ._lazy import HELP_NAMES, LazyCommands, LazyGroup
 
+INTERRUPTED = 130
+"""Exit code: Ctrl-C before a command has begun."""
 COMMANDS = {
     "train": "Train a model on labelled data and write it to a file.",
     "calibrate": "Make probabilities and promises hold, by held-out data.",
@@ -49,13 +52,20 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Structured prediction with probabilities."""
+    from ._session import session  # here, because it takes a moment, and --help need not wait for it
+
+    context.with_resource(session())
 
 
 def main() -> None:
     """Run ``kf``."""
-    app(prog_name="kf")
+    try:
+        app(prog_name="kf")
+    except KeyboardInterrupt:  # while commands are still being imported
+        sys.exit(INTERRUPTED)

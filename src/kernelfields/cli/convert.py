@@ -10,13 +10,14 @@ import typer
 
 from ..compat.convert import convert_model
 from ..errors import InputError
-from ..files.documents import MARKED_WRITERS, notes_of, read_marked
+from ..files.documents import MARKED_WRITERS, marked_items, notes_of, read_marked
 from ..files.folders import files_of
 from ..files.items import FileData
 from ..files.kinds import DOCUMENTS, ending_of, kind_of_name, require_kind
 from ..files.reading import Reading, read_items, require_alike
 from ..files.writing import WRITERS
-from ._errors import plain_errors
+from ..io.opening import opened_file
+from ._errors import plain_errors, say
 from ._options import (
     MAX_SIZE,
     MISSING,
@@ -143,7 +144,10 @@ def _converted(
         require_alike(data[0], files[0], one, path)
     items = [item for one in data for item in one.items]
     for note in notes_of(items):
-        typer.echo(note, err=True)
+        say(note)
+    items = marked_items(items)
+    if not items:
+        raise InputError(f"{files[0]} has no marked texts.")
     WRITERS[kind](items, out)
     whole = FileData(items, kind)
     return {whole.noun: len(items), "positions": whole.n_positions}
@@ -175,5 +179,5 @@ def _kind(name: str, to: str | None, given: str) -> str:
 def _is_crfsuite(path: Path) -> bool:
     if path.is_dir():
         return False
-    with path.open("rb") as file:
+    with opened_file(path) as file:
         return file.read(len(CRFSUITE)) == CRFSUITE

@@ -39,17 +39,17 @@ def inspect(
     """
     with plain_errors(debug):
         found, size = read_model(model, lambda fitted: describe(fitted, count)), model.stat().st_size
-    if as_json:
-        typer.echo(json.dumps({"file": str(model), "bytes": size, **found.as_json()}))
-        return
-    console = plain_console()
-    console.print(_summary(found, str(model), size))
-    for one in (found, *found.parts):
-        if one is not found:
-            console.print(_summary(one, "within", None))
-        for table in (_trials(one), _transitions(one), _ends(one), _weights(one), _basis(one)):
-            if table is not None:
-                console.print(table)
+        if as_json:
+            typer.echo(json.dumps({"file": str(model), "bytes": size, **found.as_json()}))
+            return
+        console = plain_console()
+        console.print(_summary(found, str(model), size))
+        for one in (found, *found.parts):
+            if one is not found:
+                console.print(_summary(one, "within", None))
+            for table in (_trials(one), _transitions(one), _ends(one), _weights(one), _basis(one)):
+                if table is not None:
+                    console.print(table)
 
 
 def _summary(found: Description, path: str, size: int | None) -> Table:

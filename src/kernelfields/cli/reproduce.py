@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..errors import InputError, MissingDataError
+from ..errors import InputError
 from ..experiments import (
     EXPERIMENTS,
     Claim,
@@ -25,11 +25,10 @@ from ..experiments import (
 )
 from ..experiments import reproduce as run_experiment
 from ._completion import experiments
-from ._console import plain_console
+from ._console import plain_console, printable
+from ._errors import plain_errors
 
 RESULTS = Path("results")
-CANNOT_RUN = 2
-"""Exit code where an experiment does not exist, its settings are wrong or its data are missing."""
 
 
 def reproduce(
@@ -61,20 +60,17 @@ def reproduce(
         kf reproduce ner-table1 --quick --json
     """
     console = plain_console(stderr=as_json)
-    if name is None:
-        listing = _list(out or RESULTS)
-        typer.echo(json.dumps(listing)) if as_json else console.print(_listing_table(listing))
-        return
-    try:
+    with plain_errors():
+        if name is None:
+            listing = _list(out or RESULTS)
+            typer.echo(json.dumps(listing)) if as_json else console.print(_listing_table(listing))
+            return
         experiment = _find(name)
         folder = out or RESULTS / name
         outcome = _run(console, experiment, folder, quick, folds, settings)
-    except (InputError, MissingDataError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(CANNOT_RUN) from error
-    _show(console, outcome, folder, quick)
-    if as_json:
-        typer.echo(json.dumps(outcome.as_json()))
+        _show(console, outcome, folder, quick)
+        if as_json:
+            typer.echo(json.dumps(outcome.as_json()))
 
 
 def _find(name: str) -> Experiment:
@@ -100,7 +96,7 @@ def _run(
         return run_experiment(
             experiment,
             folder,
-            lambda line: status.update(Text(line)),
+            lambda line: status.update(Text(printable(line))),
             quick=quick,
             folds=folds,
             settings=settings,

@@ -49,12 +49,22 @@ def item_of(document: TextDocument, rule: str = "refuse", labelled: bool = True)
     return Item(words, found.tags, words, found)
 
 
+def marked_items(items: Iterable[Item]) -> list[Item]:
+    """Leave out texts without marks, as `notes_of` says, unless no text is to have any."""
+    every = list(items)
+    texts = [item for item in every if isinstance(item.source, TaggedText)]
+    if all(item.y is None for item in texts):
+        return every
+    return [item for item in every if not isinstance(item.source, TaggedText) or item.y is not None]
+
+
 def notes_of(items: Iterable[Item]) -> tuple[str, ...]:
     """Say how many texts have no marks, and which spans are not as they were."""
     every = [item.source for item in items if isinstance(item.source, TaggedText)]
     bare = sum(one.tags is None for one in every)
     faults = [fault for one in every for fault in one.faults]
-    notes = [f"{bare:,} of {len(every):,} texts have no marks and are left out."] if bare else []
+    some = 0 < bare < len(every)
+    notes = [f"{bare:,} of {len(every):,} texts have no marks and are left out."] if some else []
     if faults:
         more = f" And {len(faults) - SHOWN:,} more such spans." if len(faults) > SHOWN else ""
         notes.append(" ".join(faults[:SHOWN]) + more)

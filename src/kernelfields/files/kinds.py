@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..io.jsonl import parse_value
+from ..io.jsonl import parse_value, unique_keys
 from ..io.lines import read_lines
 from ..io.parquet import ENDINGS
 
@@ -51,7 +51,7 @@ def kind_of_file(path: Path | str, sequence: str = "sequence") -> str:
     if Path(path).suffix == ".txt" and Path(path).with_suffix(".ann").is_file():
         return "brat"
     kind = kind_of_name(str(path)) or "conll"
-    return _kind_of_json(path) if kind == "jsonl" and Path(path).is_file() else kind
+    return _kind_of_json(path) if kind == "jsonl" and Path(path).exists() else kind
 
 
 def require_kind(kind: str) -> str:
@@ -73,7 +73,7 @@ def _kind_of_json(path: Path | str) -> str:
         first = next((line.text for line in read_lines(path, "utf-8") if line.text.strip()), "")
         if first.lstrip().startswith("["):
             return "labelstudio"
-        return _kind_of_object(parse_value(first))
+        return _kind_of_object(parse_value(first, unique_keys))
     except InputError:
         return "jsonl"
 

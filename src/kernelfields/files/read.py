@@ -10,6 +10,7 @@ from typing import Any
 from ..checks import require_whole
 from ..errors import InputError
 from ..io.conllu import COLUMNS
+from ..io.opening import reading_once
 from ..io.table_columns import TableColumns
 from .items import Item
 from .kinds import DOCUMENTS
@@ -100,7 +101,8 @@ def read(
         types=None if types is None else tuple(types),
         table=TableColumns(sequence_column, label_column, tuple([drop] if isinstance(drop, str) else drop)),
     )
-    items = [item for one in paths for item in _items(one, reading, labelled)]
+    with reading_once():
+        items = [item for one in paths for item in _items(one, reading, labelled)]
     if all(item.y is None for item in items):
         return [item.input for item in items], None
     return [item.input for item in items], [item.y or [None] * len(item.x) for item in items]

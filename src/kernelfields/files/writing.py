@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..io.conll import Sentence, write_conll
 from ..io.csv import Frames
 from ..io.jsonl import Record, write_jsonl
+from ..io.replacing import replacing, replacing_text
 from .documents import DOCUMENT_WRITERS, text_fields
 from .items import LINKS, Item
 
@@ -54,7 +55,7 @@ def to_csv(items: list[Item], path: Path) -> None:
     taken = {"sequence", *(["label"] if labelled else [])} & set(tables[0].columns)
     if taken:
         raise InputError(f"A column of numbers is called {min(taken)!r}, which has a meaning in csv.")
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with replacing_text(path) as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["sequence", *(["label"] if labelled else []), *tables[0].columns])
         for n, (item, table) in enumerate(zip(items, tables, strict=True)):
@@ -74,7 +75,7 @@ def to_npz(items: list[Item], path: Path) -> None:
     }
     if all(item.y is not None for item in items):
         arrays["y"] = _label_array([label for item in items for label in item.y or []])
-    with path.open("wb") as file:
+    with replacing(path) as file:
         np.savez(file, **arrays)
 
 

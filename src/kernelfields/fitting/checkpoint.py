@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
+from ..io.replacing import remove_leftovers, replacing
 from ..solvers import Progress
 from .digest import digest
 
@@ -41,6 +42,7 @@ class Checkpoint:
 
     def start(self, size: int) -> Array | None:
         """Return the element of this size that was kept; None without a file."""
+        remove_leftovers(self.path)
         if not self.path.exists():
             return None
         try:
@@ -62,15 +64,8 @@ class Checkpoint:
     def write(self, element: Array) -> None:
         """Replace the file by one with this element."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
-        try:
-            with beside.open("wb") as file:
-                np.savez(file, key=np.array(self.key), element=element)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self.path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with replacing(self.path) as file:
+            np.savez(file, key=np.array(self.key), element=element)
         self._written = time.monotonic()
 
     def settle(self, element: Array, converged: bool) -> None:

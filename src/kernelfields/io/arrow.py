@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ..errors import InputError, quoted
+from .opening import opened_file
 
 ROWS = 1024
 """At a time."""
@@ -39,7 +40,7 @@ class StoredTable(NamedTuple):
 @contextmanager
 def open_table(path: Path) -> Iterator[StoredTable]:
     """Open a file; refuse one that pyarrow cannot read, also later while it is read."""
-    with path.open("rb") as file:
+    with opened_file(path) as file:
         pyarrow = pyarrow_for(path)
         try:
             yield _table(pyarrow, path, file)

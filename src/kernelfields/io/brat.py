@@ -11,6 +11,7 @@ probability is a note: ``#1<tab>AnnotatorNotes T1<tab>probability 0.9731``.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from ..errors import InputError, quoted
 from .lines import TextLine, read_lines, write_lines
+from .replacing import write_files
 from .text_documents import (
     TextDocument,
     TextSpan,
@@ -82,10 +84,15 @@ def write_brat(documents: Iterable[TextDocument], target: str | os.PathLike[str]
         path.mkdir(parents=True, exist_ok=True)
     bases = [path.with_suffix("")] if single else [path / name for name in _file_names(given)]
     prepared = [None if one.spans is None else list(annotation_lines(one)) for one in given]
+    contents: dict[Path, bytes] = {}
     for document, base, lines in zip(given, bases, prepared, strict=True):
-        base.with_name(f"{base.name}.txt").write_bytes(document.text.encode("utf-8"))
+        contents[base.with_name(f"{base.name}.txt")] = document.text.encode("utf-8")
         if lines is not None:
-            write_lines(lines, base.with_name(f"{base.name}.ann"), "utf-8")
+            packed = io.BytesIO()
+            write_lines(lines, packed, "utf-8")
+            contents[base.with_name(f"{base.name}.ann")] = packed.getvalue()
+    if contents:
+        write_files(contents)
 
 
 def annotation_lines(document: TextDocument) -> Iterator[str]:

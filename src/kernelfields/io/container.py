@@ -1,4 +1,4 @@
-"""Files of named arrays with a JSON header: safetensors, written atomically and mapped to memory.
+"""Files of named arrays with a JSON header: safetensors, written atomically and read at once.
 
 Both the header and the arrays have a checksum (CRC-32), which finds accidental damage; it is not a
 signature.
@@ -7,12 +7,9 @@ signature.
 from __future__ import annotations
 
 import json
-import mmap
 import os
-import threading
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,8 @@ from .. import native
 from ..arrays import Array
 from ..errors import ModelFormatError
 from ._tensors import METADATA, Tensor, parse_json, read_tensors, tensor_name
+from .opening import opened_file
+from .replacing import replacing
 
 HEADER = "kernelfields"
 CHECK_OF_HEADER, CHECK_OF_DATA = "header_crc32", "data_crc32"
@@ -33,26 +32,16 @@ ALIGNMENT = 64
 def write_container(path: str | os.PathLike[str], arrays: Mapping[str, Array], header: Any) -> None:
     """Write arrays of numbers and a header of JSON values; replace a file of this name.
 
-    The file appears when it is complete and on disk. A killed process leaves the old file, and perhaps one
-    that ends in ``.part``.
+    The file appears when it is complete and on disk (`replacing`).
     """
     # Large numbers first: each tensor then begins at a multiple of the size of its numbers.
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     parts = [np.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<")) for name in order]
     start = _start_of_file(dict(zip(order, parts, strict=True)), json.dumps(header))
-    target = Path(path)
-    beside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        with beside.open("wb") as file:
-            file.write(start)
-            for part in parts:
-                file.write(_bytes(part))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-        _sync_folder(target.parent)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(start)
+        for part in parts:
+            file.write(_bytes(part))
 
 
 def _start_of_file(parts: Mapping[str, Array], header: str) -> bytes:
@@ -85,46 +74,36 @@ def _bytes(part: Array) -> memoryview:
     return part.reshape(-1).view(np.uint8).data
 
 
-def _sync_folder(folder: Path) -> None:
-    """Write the new name to disk too, on systems where folders can be opened."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 class Container:
     """A file of arrays, open for reading.
 
-    Opening reads and checks the header; arrays are views of the mapped file, and take no further memory
-    unless they are written to, which does not change the file. `check` reads all arrays.
+    Opening reads the file and checks the header; arrays are views of what was read. `check` compares them
+    with their checksum. A file that is mapped to memory instead would change under its readers, or end them,
+    where somebody copies another over it.
 
     Parameters
     ----------
     path : path
-        The file. If it is replaced later, the arrays remain those of the old file.
+        The file. Whatever happens to it later, the arrays remain as they were.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        with self.path.open("rb") as file:
-            self.size = os.fstat(file.fileno()).st_size
-            if self.size < 8:
-                raise ModelFormatError(f"The file has {self.size} bytes, too few for a model.")
-            length = int.from_bytes(file.read(8), "little")
-            if length > min(LONGEST_HEADER, self.size - 8):
-                raise ModelFormatError(
-                    f"The header should take {length} of {self.size} bytes: not a model, or cut off."
-                )
-            text = file.read(length)
-            # Copy-on-write, not read-only: compiled code of other packages asks for arrays
-            # that it could write to. The file stays as it is.
-            self._map = mmap.mmap(file.fileno(), self.size, access=mmap.ACCESS_COPY)
+        with opened_file(self.path) as file:
+            begin = file.read(8)
+            if len(begin) < 8:
+                raise ModelFormatError(f"The file has {len(begin)} bytes, too few for a model.")
+            length = int.from_bytes(begin, "little")
+            text = file.read(length) if length <= LONGEST_HEADER else b""
+            if len(text) < length:
+                raise ModelFormatError(f"The header should take {length} bytes: not a model, or cut off.")
+            table = parse_json(text, "The header")  # before the rest is read, which may be without end
+            # Writable: compiled code of other packages asks for arrays that it could write to.
+            self._data = bytearray(begin + text)
+            self._data += file.read()
+        self.size = len(self._data)
         self._start = 8 + length
         self._checked = False
-        table = parse_json(text, "The header")
         texts = table.pop(METADATA, None) if isinstance(table, dict) else None
         if not isinstance(texts, dict) or not all(
             isinstance(texts.get(name), str) for name in (HEADER, CHECK_OF_HEADER, CHECK_OF_DATA)
@@ -154,14 +133,14 @@ class Container:
         count = (tensor.end - tensor.start) // tensor.dtype.itemsize
         if count == 0:
             return np.zeros(tensor.shape, tensor.dtype)
-        flat = np.frombuffer(self._map, tensor.dtype, count, self._start + tensor.start)
+        flat = np.frombuffer(self._data, tensor.dtype, count, self._start + tensor.start)
         return flat.reshape(tensor.shape)
 
     def check(self) -> None:
         """Compare the arrays with their checksum, once."""
         if self._checked:
             return
-        whole = np.frombuffer(self._map, np.uint8)
+        whole = np.frombuffer(self._data, np.uint8)
         found = native.checksum(whole[self._start :], 0)
         if f"{found:08x}" != self._check:
             raise ModelFormatError("The arrays do not match their checksum: the file is damaged.")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import ModelFormatError
+from .opening import opened_file
 
 MAGIC = b"lCRF"
 HEADER = 48
@@ -43,7 +44,7 @@ def read_crfsuite(source: str | os.PathLike[str] | bytes) -> CrfsuiteModel:
     """Read a model file of CRFsuite, or its bytes; refuse damaged files with the reason."""
     if isinstance(source, bytes):
         return _Reader(source, "The model").model()
-    with open(source, "rb") as file:
+    with opened_file(source) as file:
         return _Reader(file.read(), os.fspath(source)).model()
 
 

@@ -11,6 +11,7 @@ An empty field is a missing number or an unobserved label.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError, quoted
-from .lines import Source, TextLine, error_at, read_lines
+from .lines import LONGEST_TEXT, Source, TextLine, error_at, read_lines
 
 
 class Frames(NamedTuple):
@@ -95,7 +96,7 @@ def read_csv(
     table = _Table(header, header.index(sequence), at_label, at_group, dropped)
     seen: set[str] = set()
     present: list[list[str]] = []
-    for line in lines:
+    for line in _joined(lines, delimiter):
         if not line.text.strip():
             continue
         row = _fields(line, delimiter)
@@ -118,6 +119,26 @@ def read_csv(
         yield table.frames(present)
 
 
+def _joined(lines: Iterator[TextLine], delimiter: str) -> Iterator[TextLine]:
+    """Yield rows, of which those with a line end between quotes are several lines."""
+    for first in lines:
+        text = first.text
+        while '"' in text and _is_open(text, delimiter):
+            more = next(lines, None)
+            if more is None or len(text) > LONGEST_TEXT:
+                raise first.error("a quotation mark is opened here, but not closed.")
+            text = f"{text}\n{more.text}"
+        yield first._replace(text=text)
+
+
+def _is_open(text: str, delimiter: str) -> bool:
+    """Return whether a text ends between quotes: a further line would then belong to its last field."""
+    try:
+        return len(list(csv.reader([f"{text}\n", "x"], delimiter=delimiter))) == 1
+    except csv.Error:
+        return False
+
+
 def _header(line: TextLine, sequence: str) -> tuple[str, list[str]]:
     """Return the separator of fields, and the names of columns."""
     for delimiter in DELIMITERS:
@@ -138,7 +159,7 @@ def _listed(header: list[str]) -> str:
 def _fields(line: TextLine, delimiter: str) -> list[str]:
     """Split a line into fields, of which there may be none."""
     try:
-        return next(csv.reader([line.text], delimiter=delimiter), [])
+        return next(csv.reader(io.StringIO(line.text, newline=""), delimiter=delimiter), [])
     except csv.Error as error:  # a field of more characters than a row of numbers needs
         raise line.error(f"{error}.") from None
 

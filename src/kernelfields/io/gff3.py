@@ -46,7 +46,9 @@ class SequenceFeature(NamedTuple):
 
 
 def read_gff3(source: Source) -> Iterator[SequenceFeature]:
-    """Read features one by one, up to ``##FASTA``; other lines that begin with "#" are skipped.
+    """Read features one by one, up to ``##FASTA`` or a line that begins with ">".
+
+    Other lines that begin with "#" are skipped.
 
     Malformed input raises an `InputError` that names file, line and reason.
 
@@ -56,7 +58,7 @@ def read_gff3(source: Source) -> Iterator[SequenceFeature]:
         A path that ends with .gz is decompressed.
     """
     for line in read_lines(source, "utf-8"):
-        if line.text.startswith("##FASTA"):
+        if line.text.startswith(("##FASTA", ">")):  # the latter implies the former
             return
         if line.text.strip() and not line.text.startswith("#"):
             yield _feature(line)

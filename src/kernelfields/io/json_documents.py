@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InputError
-from .jsonl import kind_of, parse_value
+from .jsonl import kind_of, parse_value, unique_keys
 from .lines import Source, read_lines, write_lines
 from .text_documents import TextDocument, checked_document, require_document
 
@@ -23,7 +23,7 @@ def read_documents(source: Source, made: Made) -> Iterator[TextDocument]:
             continue
         where = f"{line.file}, line {line.number}"
         try:
-            yield document_of(parse_value(line.text), made, where)
+            yield document_of(parse_value(line.text, unique_keys), made, where)
         except InputError as error:
             raise line.error(str(error)) from error
 

@@ -66,7 +66,7 @@ def read_jsonl(source: Source) -> Iterator[Record]:
         if not line.text.strip():
             continue
         try:
-            record = _record(parse_value(line.text))
+            record = _record(parse_value(line.text, unique_keys))
             if len(line.text) > LONGEST_TEXT:
                 _require_short([record.tokens, record.labels])
             yield record

@@ -17,7 +17,7 @@ from typing import Any
 
 from ..errors import InputError, quoted
 from .json_documents import document_of, json_text, list_of, object_of
-from .jsonl import parse_value
+from .jsonl import parse_value, unique_keys
 from .lines import Source, error_at, name_of, read_lines, write_lines
 from .text_documents import (
     OFFSETS,
@@ -115,7 +115,7 @@ def label_studio_task(document: TextDocument, predictions: bool = False) -> dict
 
 def _parsed(file: str, text: str) -> Any:
     try:
-        return parse_value(text)
+        return parse_value(text, unique_keys)
     except InputError as error:
         cause = error.__cause__
         if isinstance(cause, JSONDecodeError):
@@ -170,10 +170,22 @@ def _is_region(one: Any) -> bool:
     )
 
 
+def _other_marks(one: dict[str, Any]) -> str | None:
+    """Return the kind of labels of a region of HTML, a dialogue or anything else that is no plain text."""
+    value = one.get("value")
+    keys = value if isinstance(value, dict) and "start" in value else ()
+    return next((key for key in keys if isinstance(key, str) and key.endswith("labels")), None)
+
+
 def _spans(text: str, result: list[Any]) -> Iterator[TextSpan]:
     for n, one in enumerate(result):
         if _is_region(object_of(one, f"region {n}")):
             yield from _labelled(text, one, f"region {n}")
+        elif marked := _other_marks(one):
+            raise InputError(
+                f"region {n} has {marked}, whose places are not those of a text; "
+                "label plain texts (the tag Text with Labels) and export them again."
+            )
 
 
 def _labelled(text: str, region: dict[str, Any], what: str) -> Iterator[TextSpan]:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import IO, Any, NamedTuple
 
 from ..errors import InputError
+from .opening import opened_file
+from .replacing import replacing
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -108,10 +110,13 @@ def write_lines(lines: Iterable[str], target: Source, encoding: str) -> None:
 def _require_bytewise(encoding: str) -> None:
     """Refuse encodings in which line ends are not single bytes: lines are split before they are decoded."""
     try:
-        fits = b"\n".decode(encoding) == "\n"
+        known = codecs.lookup(encoding)
+        # Punycode and IDNA are no encodings of texts, and "undefined" refuses everything.
+        fits = all(text.decode(encoding) == text.decode("ascii") for text in (b"\n", b"a\n", b"a-\n"))
+        fits = fits and "\u00e9\n\u00e9".encode(known.name, "replace").count(b"\n") == 1
     except LookupError as error:
         raise InputError(f"The encoding {encoding!r} is not known.") from error
-    except UnicodeDecodeError:
+    except UnicodeError:
         fits = False
     if not fits:
         raise InputError(f"The encoding {encoding!r} does not contain ASCII; convert the file to UTF-8.")
@@ -130,8 +135,12 @@ def _opened(source: Source) -> Iterator[Any]:
     if not isinstance(source, (str, os.PathLike)):
         yield source
         return
-    with gzip.open(source, "rb") if _is_packed(source) else open(source, "rb") as file:
-        yield file
+    with opened_file(source) as file:
+        if not _is_packed(source):
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            yield unpacked
 
 
 def _limited(file: Any, size: int) -> Iterator[Any]:
@@ -146,7 +155,7 @@ def _created(target: Source) -> Iterator[Any]:
     if not isinstance(target, (str, os.PathLike)):
         yield target
         return
-    with open(target, "wb") as file:
+    with replacing(target) as file:
         if not _is_packed(target):
             yield file
             return

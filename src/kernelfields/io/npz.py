@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError, quoted
+from .opening import opened_file
 
 NAMES = ("X", "lengths", "y")
 LIMIT = 2**31
@@ -47,7 +48,7 @@ def read_npz(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Arrays:
         Bytes that these arrays may take in memory, checked before any of them is read.
     """
     name = os.fspath(path)
-    with open(path, "rb") as stream:
+    with opened_file(path) as stream:
         try:
             size = _declared(stream)
             found = _read(stream) if size <= limit else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -33,9 +34,11 @@ def read_parquet(
 ) -> Iterator[Record]:
     """Read sentences one by one from a Parquet or Arrow (Feather) file, with the package pyarrow.
 
-    A row is a sentence: the column of labels, if there is one, is a list of strings, and so are one or more
-    columns of tokens, in their order. Columns that are no lists are left out. Malformed input raises an
-    `InputError` that names file, row, counted from 0, and reason.
+    A row is a sentence: the column of labels, if there is one, is a list of strings, null where a label was
+    not observed, and one or more columns of tokens are lists of strings, in their order. Numbers that stand
+    for names (ClassLabel of Hugging Face's datasets) become these names; -1 is a label that was not observed.
+    Columns that are no lists are left out. Malformed input raises an `InputError` that names file, row,
+    counted from 0, and reason.
 
     Parameters
     ----------
@@ -67,7 +70,7 @@ class ParquetSentences:
     Parameters
     ----------
     paths : tuple of paths
-        Files with the same columns, that of labels among them.
+        Files with the same columns, that of labels among them, none of which is null.
     label : str
         Name of the column of labels.
     drop : tuple of str
@@ -94,7 +97,7 @@ class ParquetSentences:
                         f"{path} has the lists {', '.join(names)}, "
                         f"but {self.paths[0]} has {', '.join(first)}."
                     )
-                for tokens, labels in _sentences(path, table, names, self.label):
+                for tokens, labels in _sentences(path, table, names, self.label, complete=True):
                     yield list(zip(*tokens, strict=True)), labels or []
 
 
@@ -102,8 +105,8 @@ class _TextLists(NamedTuple):
     """A column of some rows."""
 
     name: str
-    texts: list[str]
-    """Of all rows, one after the other."""
+    texts: list[Any]
+    """Strings of all rows, one after the other; None is a label that was not observed."""
     lengths: Array
 
 
@@ -117,7 +120,7 @@ class _Chosen(NamedTuple):
 def _names(path: Path, schema: Any, chosen: _Chosen) -> list[str]:
     """Return the names of columns of lists: tokens in their order, and labels at the end."""
     kept = [field for field in schema if field.name not in chosen.drop]
-    names = [field.name for field in kept if _is_list(path, field, chosen.label)]
+    names = [field.name for field in kept if _is_list(path, field, schema, chosen.label)]
     double = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if double is not None:
         raise InputError(f"{path} has two columns {double}.")
@@ -127,7 +130,7 @@ def _names(path: Path, schema: Any, chosen: _Chosen) -> list[str]:
     return tokens + [chosen.label] * (chosen.label in names)
 
 
-def _is_list(path: Path, field: Any, label: str) -> bool:
+def _is_list(path: Path, field: Any, schema: Any, label: str) -> bool:
     """Return whether a column has lists of strings; refuse lists of anything else."""
     types = pyarrow_for(path).types
     lists = (types.is_list, types.is_large_list, types.is_fixed_size_list)
@@ -137,18 +140,46 @@ def _is_list(path: Path, field: Any, label: str) -> bool:
             raise InputError(f"{path}: the column {label} is of {field.type}, not of lists of strings.")
         return False
     value = field.type.value_type
+    if types.is_integer(value) and field.name in class_names(schema):
+        return True
     if str(value.value_type if types.is_dictionary(value) else value) not in TEXTS:
         raise InputError(f"{path}: the column {field.name} has lists of {value}, not of strings.")
     return True
 
 
+def class_names(schema: Any) -> dict[str, list[str]]:
+    """Return the names that the numbers of columns stand for, as Hugging Face's datasets tells them."""
+    try:
+        told = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+    except (KeyError, TypeError, ValueError):
+        return {}
+    found = {}
+    for name, feature in told.items() if isinstance(told, dict) else ():
+        inner = feature.get("feature") if isinstance(feature, dict) else feature
+        inner = inner[0] if isinstance(inner, list) and inner else inner
+        names = inner.get("names") if isinstance(inner, dict) else None
+        if isinstance(names, list) and all(isinstance(one, str) for one in names):
+            found[name] = names
+    return found
+
+
+def _named(path: Path, name: str, numbers: list[Any], names: list[str]) -> list[str | None]:
+    """Return names for numbers; -1 and null are labels that were not observed."""
+    wrong = next((n for n in numbers if n is not None and not -1 <= n < len(names)), None)
+    if wrong is not None:
+        raise InputError(f"{path}: {name} has {wrong}, but there are names for 0 to {len(names) - 1}.")
+    return [None if n is None or n < 0 else names[int(n)] for n in numbers]
+
+
 def _sentences(
-    path: Path, table: StoredTable, names: list[str], label: str
-) -> Iterator[tuple[list[list[str]], list[str] | None]]:
-    """Yield the columns of tokens of every sentence, and its labels if there are any."""
-    row, labelled = 0, label in names
+    path: Path, table: StoredTable, names: list[str], label: str, complete: bool = False
+) -> Iterator[tuple[list[list[str]], list[Any] | None]]:
+    """Yield the columns of tokens of every sentence, and its labels if there are any, ``complete`` ones."""
+    row, labelled, known = 0, label in names, class_names(table.schema)
     for batch in table.rows(names):
-        columns = [_lists(path, name, batch.column(name), row) for name in names]
+        columns = [_lists(path, name, batch.column(name), row, known.get(name)) for name in names]
+        for column in columns if complete else columns[: len(columns) - labelled]:
+            _require_known(path, column, row)
         _require_equal(path, columns, row)
         ends = np.cumsum(columns[0].lengths).tolist()
         for a, b in zip([0, *ends], ends, strict=False):
@@ -158,7 +189,7 @@ def _sentences(
         row += batch.num_rows
 
 
-def _lists(path: Path, name: str, column: Any, row: int) -> _TextLists:
+def _lists(path: Path, name: str, column: Any, row: int, names: list[str] | None = None) -> _TextLists:
     """Return the strings of a column whose first row has a number."""
     pyarrow = pyarrow_for(path)
     if column.null_count:
@@ -168,12 +199,9 @@ def _lists(path: Path, name: str, column: Any, row: int) -> _TextLists:
     flat = column.flatten()
     if pyarrow.types.is_dictionary(flat.type):
         flat = flat.dictionary_decode()
-    texts = flat.to_numpy(zero_copy_only=False).tolist()
+    numbers = names is not None and pyarrow.types.is_integer(flat.type)
+    texts = _named(path, name, flat.to_pylist(), names or []) if numbers else flat.to_pylist()
     found = _TextLists(name, texts, lengths)
-    if flat.null_count:
-        raise InputError(
-            f"{path}, row {row + _row(found, texts.index(None))}: {name} has a null in its list."
-        )
     _require_short(path, found, row)
     return found
 
@@ -183,10 +211,19 @@ def _row(column: _TextLists, place: int) -> int:
     return int(np.searchsorted(np.cumsum(column.lengths), place, side="right"))
 
 
+def _require_known(path: Path, column: _TextLists, row: int) -> None:
+    """Refuse null, and -1 among the numbers of names."""
+    if None in column.texts:
+        place = row + _row(column, column.texts.index(None))
+        raise InputError(f"{path}, row {place}: {column.name} has a null in its list.")
+
+
 def _require_short(path: Path, column: _TextLists, row: int) -> None:
     """Refuse a string that is too long for a token or label."""
-    if max(map(len, column.texts), default=0) > LONGEST_TEXT:
-        place = next(n for n, text in enumerate(column.texts) if len(text) > LONGEST_TEXT)
+    if max((len(text) for text in column.texts if text is not None), default=0) > LONGEST_TEXT:
+        place = next(
+            n for n, text in enumerate(column.texts) if text is not None and len(text) > LONGEST_TEXT
+        )
         require_short(
             column.texts[place], f"{path}, row {row + _row(column, place)}: a string of {column.name}"
         )

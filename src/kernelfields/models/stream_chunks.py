@@ -83,11 +83,22 @@ def _size(limit: int, weights: int, size: int) -> int:
         what = f"{weights} weights" if weights else "counts of features"
         raise InputError(
             f"memory_limit is {limit / 2**20:.0f} MB, but {what} and what the process has already "
-            f"take {(needed + LEAST) / 2**20:.0f} MB; use fewer columns (n_hash)."
+            f"take {(needed + LEAST) / 2**20:.0f} MB; raise it, or use fewer columns (n_hash)."
         )
     # A power of two: a run that goes on from a checkpoint must cut alike, although its process may have taken
     # a little more or less so far.
     return 1 << max((limit - needed) // BYTES_PER_TOKEN, 1024).bit_length() - 1
+
+
+def columns_within(limit: int, labels: int) -> int:
+    """Return how many columns features are hashed to: at most `COLUMNS`, with weights in half of the memory.
+
+    By the limit alone: a run that goes on from a checkpoint must have as many.
+    """
+    columns = COLUMNS
+    while columns > 2**12 and labels * columns * (VECTORS + 1) * 8 > limit // 2:
+        columns //= 2
+    return columns
 
 
 def chunks_within(

@@ -16,6 +16,7 @@ from ..data.training import Observed, Training, read_training
 from ..distributed import SHARING, FilePool, write_shard
 from ..errors import InputError
 from ..fitting.provenance import Provenance, joined_provenance, provenance_of
+from ..io.replacing import naming
 from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, ShardedData
 from ..spaces import SparseFeatures, WeightPairs
 from ..structures import Chain
@@ -42,7 +43,8 @@ def streamed(
     limit = require_whole("memory_limit", memory_limit, 2**20)
     extractor, classes = columns_and_classes(model, sentences, limit)
     weights = len(classes) * (extractor.n_features + len(classes) + 3)
-    with tempfile.TemporaryDirectory(prefix="kernelfields-", dir=directory) as folder:
+    place = directory or tempfile.gettempdir()
+    with naming(place), tempfile.TemporaryDirectory(prefix="kernelfields-", dir=place) as folder:
         writer = _Writer(model, extractor, classes, Path(folder))
         for chunk in chunks_within(limit, sentences, weights, 4 if model.tol >= SINGLE else 8):
             writer.write(chunk)

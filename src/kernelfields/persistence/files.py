@@ -55,7 +55,7 @@ def save(model: Savable, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that ``save`` of an estimator wrote.
 
-    Loading executes nothing that the file says. Arrays are mapped to memory, not copied; those of files
+    Loading executes nothing that the file says. The file is read at once; arrays of files
     beyond 16 MB are checked against their checksum, and for NaN, when the model is first used.
 
     Parameters

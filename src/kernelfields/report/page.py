@@ -7,8 +7,8 @@ import hashlib
 import os
 import re
 from importlib.resources import files
-from pathlib import Path
 
+from ..io.replacing import write_file
 from .browser import ReportLimits, browse
 from .evaluation import Evaluation, TestSequences
 from .markup import element, embedded, escape
@@ -55,7 +55,7 @@ def write_report(
     limits : ReportLimits
         How many sequences and positions are shown at most; the page says how many there are.
     """
-    Path(path).write_bytes(page(evaluation, title, limits).encode("utf-8"))
+    write_file(path, page(evaluation, title, limits))
 
 
 def page(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ...checks import shown
 from ...decoders import Posterior, Viterbi
 from ...errors import InputError
 from ...estimators import SequencePipeline
+from ...io.replacing import write_file
 from ...models.labeller import SequenceLabeller
 from ...persistence.savable import require_fitted
 from ...structures import Chain
@@ -61,7 +61,7 @@ def to_onnx(model: Any, *, dtype: npt.DTypeLike = np.float64) -> Any:
 def save_onnx(model: Any, path: str | os.PathLike[str], *, dtype: npt.DTypeLike = np.float64) -> None:
     """Write the ONNX model that `to_onnx` returns to a file."""
     content = to_onnx(model, dtype=dtype).SerializeToString()
-    Path(path).write_bytes(content)
+    write_file(path, content)
 
 
 def _parts(model: Any) -> tuple[list[Any], Any, int]:

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...estimators import CRF
+from ...io.replacing import replacing_text
 from ...native import AttributeTagger
 from ...structures import require_feasible
 from ..crfsuite.items import ItemError, ItemSequence, plain
@@ -119,7 +120,7 @@ class Tagger:
         if filename is None:
             sys.stdout.writelines(lines)
             return
-        with open(filename, "w", encoding="utf-8") as file:
+        with replacing_text(filename) as file:
             file.writelines(lines)
 
     def info(self) -> ParsedDump:

@@ -7,6 +7,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from ...io.replacing import replacing
 from .results import FIGURE, Outcome
 
 MISSING = "There is no figure, because matplotlib is not installed: pip install 'kernelfields[plot]'."
@@ -26,7 +27,8 @@ def write_figure(outcome: Outcome, draw: Draw, folder: Path) -> str | None:
         return MISSING
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     draw(outcome, figure)
-    figure.savefig(folder / FIGURE, dpi=120)
+    with replacing(folder / FIGURE) as file:
+        figure.savefig(file, dpi=120, format="png")
     return None
 
 

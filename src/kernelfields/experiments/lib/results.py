@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...io.replacing import write_file
 from .claims import Claim
 
 Row = Mapping[str, Any]
@@ -53,8 +54,8 @@ class Outcome:
 def write(outcome: Outcome, folder: Path) -> None:
     """Write the result and its table into a folder, which is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / RESULT).write_text(json.dumps(outcome.as_json(), indent=1) + "\n", encoding="utf-8")
-    (folder / TABLE).write_text(outcome.as_markdown(), encoding="utf-8")
+    write_file(folder / RESULT, json.dumps(outcome.as_json(), indent=1) + "\n")
+    write_file(folder / TABLE, outcome.as_markdown())
 
 
 def last_result(folder: Path) -> dict[str, Any] | None:
