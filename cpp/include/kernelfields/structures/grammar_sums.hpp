@@ -159,7 +159,9 @@ private:
         for (std::size_t a = 0; a < N; ++a)
             if (batch.roots[a]) total += memory.entry(0, n, a, T{});
         const double found = is_zero(total) ? kNothing : log_of(total);
-        if (!kUnbounded<T> && !(found < -kSmallest && found > kSmallest + outside(batch, n, found))) return NAN;
+        if (!kUnbounded<T> &&
+            !(found < -kSmallest && found > kSmallest + std::max(0.0, largest) + outside(batch, n, found)))
+            return NAN;
         if (!marginals) return found + shift_;
         memory.prepare_slopes();
         for (std::size_t a = 0; a < N; ++a)
@@ -195,26 +197,32 @@ private:
         return largest_outside(n, ways, log_partition, weight, least, path_);
     }
 
-    // Weights of rules, and of symbols of spans; returns the largest of their logarithms, words aside.
+    // Weights of rules, and of symbols of spans; returns the largest of the former's logarithms. Each span of several
+    // words has one rule: what the highest span has is taken off all of them and given to rules, so that no weight of a
+    // span is above 1, however far rules and spans are apart.
     template <class T> double weigh(const GrammarBatch& batch, std::size_t n, GrammarMemory<T>& memory) {
-        double largest = kNothing;
         const std::size_t N = batch.spans.labels;
+        double most = kNothing, largest = kNothing;
+        for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t row) {
+            for (std::size_t a = 0; a < N && j - i > 1; ++a)
+                if (best.entry(i, j, a, kNothing) > kNothing) most = std::max(most, best.u[row * N + a]);
+        });
+        if (most == kNothing) most = 0;
         for (std::size_t r = 0; r < memory.w.size(); ++r) {
-            largest = std::max(largest, batch.rule[r] - split_);
-            memory.w[r] = number(batch.rule[r] - split_, r, along_rule, T{});
+            const double score = batch.rule[r] - split_ + most;
+            largest = std::max(largest, score);
+            memory.w[r] = number(score, r, along_rule, T{});
         }
-        double most = 0;
         for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t row) {
             // Weights of words have potentials in them; spans that no tree has need none.
-            const double off = j - i == 1 ? word_[j] - word_[i] + rise_[j] - rise_[i] : 0.0;
+            const double off = j - i == 1 ? word_[j] - word_[i] + rise_[j] - rise_[i] : most;
             for (std::size_t a = 0; a < N; ++a) {
                 const std::size_t k = row * N + a;
                 const bool reached = best.entry(i, j, a, kNothing) > kNothing;
-                if (reached && j - i > 1) most = std::max(most, best.u[k]);
                 memory.u[k] = reached ? number(best.u[k] - off, k, along_span, T{}) : T{};
             }
         });
-        return largest + most;
+        return largest;
     }
     static double number(double x, std::size_t, const std::vector<double>&, double) {
         return x > kLargest ? INFINITY : std::exp(x);
