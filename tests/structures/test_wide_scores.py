@@ -219,3 +219,12 @@ def test_forbidden_staying_has_no_mass() -> None:
     structure = SegmentBatch([0, 3], 3, [1, 2, 3], False)
     thetas = [wide_vector(np.random.default_rng([k, 2]), 36) for k in range(60)]
     check_all(structure, ListedOracle(structure), thetas)
+
+
+@pytest.mark.parametrize("seed", [5630, 10635, 16289])
+def test_rules_far_from_spans(seed: int) -> None:
+    """Weights of spans overflow alone, and not together with those of rules."""
+    structure, oracle = grammars()[seed % 4]
+    rng = np.random.default_rng([seed, 12])
+    count = sum(int(np.prod(shape)) for shape in structure.shapes.values())
+    check_batch(structure, oracle, wide_vector(rng, count), rng)

@@ -119,27 +119,49 @@ private:
     static constexpr double kSmallest = -640, kLargest = 300;  // as in span_sums.hpp
     std::vector<double> word_, rise_, path_;
     double split_ = 0, shift_ = 0;
+    double most_ = 0;   // the highest score of a symbol of a span of several words that some tree has
+    double least_ = 0;  // the lowest of the best trees of all symbols of spans
 
     template <class T> static constexpr bool kUnbounded = std::is_same_v<T, Wide> || std::is_same_v<T, Dual<Wide>>;
+
+    // Best trees of the symbols of a span that have one, and the highest of their own scores.
+    struct Reached {
+        double high = kNothing, low = INFINITY, heaviest = kNothing;
+    };
+    Reached reached(std::size_t n, std::size_t N, std::size_t i, std::size_t j) const {
+        Reached cell;
+        const double* own = best.u.data() + span_at(n, i, j) * N;
+        for (std::size_t a = 0; a < N; ++a) {
+            const double score = best.entry(i, j, a, kNothing);
+            if (score == kNothing) continue;
+            cell.high = std::max(cell.high, score);
+            cell.low = std::min(cell.low, score);
+            cell.heaviest = std::max(cell.heaviest, own[a]);
+        }
+        return cell;
+    }
 
     void balance(const GrammarBatch& batch, std::size_t s, double most) {
         const std::size_t n = batch.spans.words(s), N = batch.spans.labels;
         word_.assign(n + 1, 0);
         rise_.assign(n + 1, 0);
-        const auto top = [&](std::size_t i, std::size_t j) {
-            double high = kNothing;
-            for (std::size_t a = 0; a < N; ++a) high = std::max(high, best.entry(i, j, a, kNothing));
-            return high;
-        };
-        for (std::size_t i = 0; i < n; ++i) word_[i + 1] = word_[i] + top(i, i + 1);
+        most_ = kNothing;
+        for (std::size_t i = 0; i < n; ++i) word_[i + 1] = word_[i] + reached(n, N, i, i + 1).high;
         split_ = n > 1 ? (most - word_[n]) / static_cast<double>(n - 1) : 0;
+        least_ = 0;
         for (std::size_t j = 1; j <= n; ++j) {
-            rise_[j] = rise_[j - 1];
+            double high = rise_[j - 1], low = high + reached(n, N, j - 1, j).low - (word_[j] - word_[j - 1]);
             for (std::size_t i = 0; i + 1 < j; ++i) {
-                const double score = top(i, j) - (word_[j] - word_[i]) - split_ * static_cast<double>(j - i - 1);
-                rise_[j] = std::max(rise_[j], rise_[i] + score);
+                const Reached cell = reached(n, N, i, j);
+                const double off = word_[j] - word_[i] + split_ * static_cast<double>(j - i - 1) - rise_[i];
+                high = std::max(high, cell.high - off);
+                low = std::min(low, cell.low - off);
+                most_ = std::max(most_, cell.heaviest);
             }
+            rise_[j] = high;
+            least_ = std::min(least_, low - high);
         }
+        if (most_ == kNothing) most_ = 0;
         shift_ = n > 0 ? rise_[n] + word_[n] + split_ * static_cast<double>(n - 1) : 0;
     }
 
@@ -159,7 +181,7 @@ private:
         for (std::size_t a = 0; a < N; ++a)
             if (batch.roots[a]) total += memory.entry(0, n, a, T{});
         const double found = is_zero(total) ? kNothing : log_of(total);
-        if (!kUnbounded<T> && !(found < -kSmallest && found > kSmallest + outside(batch, n, found))) return NAN;
+        if (!kUnbounded<T> && !enough(batch, n, found, largest)) return NAN;
         if (!marginals) return found + shift_;
         memory.prepare_slopes();
         for (std::size_t a = 0; a < N; ++a)
@@ -174,47 +196,45 @@ private:
         return found + shift_;
     }
 
-    // The logarithm of the largest outside of a symbol of a span, or more (chart_bounds.hpp).
-    double outside(const GrammarBatch& batch, std::size_t n, double log_partition) {
+    // Whether nothing that doubles lose can matter (chart_bounds.hpp). No symbol of a span is further from Z than the
+    // least one: mostly that is enough.
+    bool enough(const GrammarBatch& batch, std::size_t n, double log_partition, double largest) {
+        const double room = log_partition - kSmallest - std::max(0.0, largest);
+        if (!(log_partition < -kSmallest && room > 0)) return false;
+        if (room - std::max(0.0, largest) > std::max(0.0, log_partition - least_)) return true;
         const std::size_t N = batch.spans.labels;
         const double ways = static_cast<double>(n) * std::log(16.0 * static_cast<double>(batch.rule.size() + 1));
-        double rule = kNothing;
-        for (const double score : batch.rule) rule = std::max(rule, score - split_);
         const auto weight = [&](std::size_t i, std::size_t j) {
-            double most = kNothing;
-            for (std::size_t a = 0; a < N; ++a)
-                if (best.entry(i, j, a, kNothing) > kNothing) most = std::max(most, best.u[span_at(n, i, j) * N + a]);
-            return rule + most;
+            return largest - most_ + reached(n, N, i, j).heaviest;
         };
         const auto least = [&](std::size_t i, std::size_t j) {
-            double low = INFINITY;
-            for (std::size_t a = 0; a < N; ++a)
-                if (const double score = best.entry(i, j, a, kNothing); score > kNothing) low = std::min(low, score);
-            return low - (word_[j] - word_[i]) - split_ * static_cast<double>(j - i - 1) - (rise_[j] - rise_[i]);
+            return reached(n, N, i, j).low - (word_[j] - word_[i]) - split_ * static_cast<double>(j - i - 1) -
+                   (rise_[j] - rise_[i]);
         };
-        return largest_outside(n, ways, log_partition, weight, least, path_);
+        return room > largest_outside(n, ways, log_partition, weight, least, path_);
     }
 
-    // Weights of rules, and of symbols of spans; returns the largest of their logarithms, words aside.
+    // Weights of rules, and of symbols of spans; returns the largest of the former's logarithms. Each span of several
+    // words has one rule: what the highest span has is taken off all of them and given to rules, so that no weight of a
+    // span is above 1, however far rules and spans are apart.
     template <class T> double weigh(const GrammarBatch& batch, std::size_t n, GrammarMemory<T>& memory) {
-        double largest = kNothing;
         const std::size_t N = batch.spans.labels;
+        double largest = kNothing;
         for (std::size_t r = 0; r < memory.w.size(); ++r) {
-            largest = std::max(largest, batch.rule[r] - split_);
-            memory.w[r] = number(batch.rule[r] - split_, r, along_rule, T{});
+            const double score = batch.rule[r] - split_ + most_;
+            largest = std::max(largest, score);
+            memory.w[r] = number(score, r, along_rule, T{});
         }
-        double most = 0;
         for_each_span(n, [&](std::size_t i, std::size_t j, std::size_t row) {
             // Weights of words have potentials in them; spans that no tree has need none.
-            const double off = j - i == 1 ? word_[j] - word_[i] + rise_[j] - rise_[i] : 0.0;
+            const double off = j - i == 1 ? word_[j] - word_[i] + rise_[j] - rise_[i] : most_;
             for (std::size_t a = 0; a < N; ++a) {
                 const std::size_t k = row * N + a;
-                const bool reached = best.entry(i, j, a, kNothing) > kNothing;
-                if (reached && j - i > 1) most = std::max(most, best.u[k]);
-                memory.u[k] = reached ? number(best.u[k] - off, k, along_span, T{}) : T{};
+                const bool there = best.entry(i, j, a, kNothing) > kNothing;
+                memory.u[k] = there ? number(best.u[k] - off, k, along_span, T{}) : T{};
             }
         });
-        return largest + most;
+        return largest;
     }
     static double number(double x, std::size_t, const std::vector<double>&, double) {
         return x > kLargest ? INFINITY : std::exp(x);
