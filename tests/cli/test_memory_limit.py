@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields import CRF, load
-from kernelfields.cli import _streaming
 from kernelfields.cli.app import app
 from kernelfields.errors import DistributedError
+from kernelfields.models import stream_chunks
 from tests._clusters import local_cluster
 
 TEXT = "the DT B-NP\ndog NN I-NP\nbarks VBZ O\n\ndogs NNS B-NP\nbark VBP O\n\n" * 5
@@ -24,7 +24,7 @@ def run(*arguments: Any) -> Any:
 
 @pytest.fixture
 def file(tmp_path: Any, monkeypatch: Any) -> Any:
-    monkeypatch.setattr(_streaming, "COLUMNS", 2**10)
+    monkeypatch.setattr(stream_chunks, "COLUMNS", 2**10)
     (tmp_path / "some.conll").write_text(TEXT)
     return tmp_path / "some.conll"
 
