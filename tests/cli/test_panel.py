@@ -85,7 +85,9 @@ def test_interrupted_tagging_says_how_far_it_came(tmp_path, monkeypatch):
     result = run("tag", model, data, "--labelled")
     assert (result.exit_code, result.stderr) == (130, "Interrupted; 256 sequences are labelled.\n")
     assert len(result.stdout.split("\n\n")) == 257
-    result = run("tag", model, data, "--labelled", "-o", tmp_path / "out.conll")  # a file is whole or not there
+    result = run(
+        "tag", model, data, "--labelled", "-o", tmp_path / "out.conll"
+    )  # a file is whole or not there
     assert (result.exit_code, result.stderr) == (130, "Interrupted; nothing was written.\n")
     assert not (tmp_path / "out.conll").exists()
 
