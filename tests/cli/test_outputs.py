@@ -265,3 +265,49 @@ def test_devices_are_written_directly(files: dict[str, Path], out: Path) -> None
     plain = subprocess.run(words, capture_output=True, timeout=120, check=True).stdout
     said = subprocess.run([*words, "-o", "/dev/stdout"], capture_output=True, timeout=120, check=True).stdout
     assert said == plain
+
+
+OVERWRITTEN = """
+import sys
+from kernelfields import load
+
+path, X = sys.argv[1], [[("w1",), ("w2",), ("w3",)]]
+model = load(path)
+before = load(path).predict(X)
+with open(path, "r+b") as file:
+    size = file.seek(0, 2)
+    file.seek(0)
+    file.write(b"\\xff" * size)
+    file.flush()
+    overwritten = model.predict(X)
+    file.truncate(0)
+assert overwritten == model.predict(X) == before
+"""
+
+
+def test_a_loaded_model_does_not_depend_on_its_file(files: dict[str, Path], tmp_path: Path) -> None:
+    copy = tmp_path / "model.kf"
+    copy.write_bytes(files["model"].read_bytes())
+    words = [sys.executable, "-c", OVERWRITTEN, str(copy)]
+    done = subprocess.run(words, stderr=subprocess.PIPE, timeout=120, check=False)
+    assert (done.returncode, done.stderr.decode()) == (0, "")
+    assert copy.stat().st_size == 0
+
+
+def test_data_are_utf8_whatever_the_locale(files: dict[str, Path], tmp_path: Path) -> None:
+    data = tmp_path / "data.conll"
+    data.write_text("Žižek\tA\n東京\tB\n", encoding="utf-8")
+    words = [sys.executable, "-m", "kernelfields", "tag", str(files["model"]), str(data), "--labelled"]
+    found = {
+        encoding: subprocess.run(
+            words,
+            capture_output=True,
+            timeout=120,
+            check=False,
+            env=os.environ | {"PYTHONIOENCODING": encoding},
+        )
+        for encoding in ("ascii", "utf-8")
+    }
+    assert [done.returncode for done in found.values()] == [0, 0]
+    assert found["ascii"].stdout == found["utf-8"].stdout
+    assert "東京" in found["ascii"].stdout.decode("utf-8")

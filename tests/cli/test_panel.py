@@ -82,9 +82,14 @@ def test_interrupted_tagging_says_how_far_it_came(tmp_path, monkeypatch):
         return interrupt() if len(X) == 44 else predict(model, X, **settings)  # behind the first batch
 
     monkeypatch.setattr(CRF, "predict", impatient)
-    result = run("tag", model, data, "--labelled", "-o", tmp_path / "out.conll")
+    result = run("tag", model, data, "--labelled")
     assert (result.exit_code, result.stderr) == (130, "Interrupted; 256 sequences are labelled.\n")
-    assert len((tmp_path / "out.conll").read_text().split("\n\n")) == 257
+    assert len(result.stdout.split("\n\n")) == 257
+    result = run(
+        "tag", model, data, "--labelled", "-o", tmp_path / "out.conll"
+    )  # a file is whole or not there
+    assert (result.exit_code, result.stderr) == (130, "Interrupted; nothing was written.\n")
+    assert not (tmp_path / "out.conll").exists()
 
 
 def test_nothing_done_is_nothing_written(tmp_path, monkeypatch):
