@@ -200,7 +200,7 @@ def test_tags(rng):
         CRF(constraints="iob2").fit(X, y)
     with pytest.raises(InputError, match="Label 'red' is not a tag of IOB2"):
         CRF(constraints="iob2").fit(X[:1], [["red", "O"] * 4 + ["O"] * (len(X[0]) - 8)])
-    with pytest.raises(InputError, match="constraints='iob' is not known; choose one of 'iob2'"):
+    with pytest.raises(InputError, match="constraints='iob' is not known; did you mean 'iob2'"):
         CRF(constraints="iob").fit(X, y)
 
 

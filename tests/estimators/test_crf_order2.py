@@ -107,5 +107,5 @@ def test_unobserved_labels_are_summed_over(data):
 def test_other_orders_are_refused(data):
     with pytest.raises(InputError, match="order is 3; it must be a whole number from 1 to 2"):
         CRF(structure=Chain(order=3)).fit(*data)
-    with pytest.raises(InputError, match="structure='chain3' is not known; choose one of 'chain'"):
+    with pytest.raises(InputError, match="structure='chain3' is not known; did you mean 'chain'"):
         CRF(structure="chain3").fit(*data)

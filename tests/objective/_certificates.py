@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelfields import CRF, KernelCRF
 from kernelfields.constraints import Constraints
+from kernelfields.kernels import RBF
 
 KINDS = ["double", "single", "integers", "booleans", "sparse", "sparse single", "dictionaries", "tokens"]
 SOLVERS = ["newton-cg", "conjugate-gradients", "subspace", "block-jacobi"]
@@ -108,7 +109,11 @@ def _constraints(y: list[list[str]], labels: list[str]) -> Constraints | None:
 
 def fit(case: Case) -> tuple[Any, bool]:
     """Fit the estimator; whether it warned about convergence."""
-    model = CRF(**case.settings) if case.kernel is None else KernelCRF(case.kernel, **case.settings)
+    model = (
+        CRF(**case.settings)
+        if case.kernel is None
+        else KernelCRF(RBF() if case.kernel == "rbf" else case.kernel, **case.settings)
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(case.X, case.y, sample_weight=case.weights)

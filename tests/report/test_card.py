@@ -85,7 +85,7 @@ def test_what_it_says_of_a_kernel_model():
     o = abs(model.dual_coef_[:, 0]).argmax()
     sequence, position = model.basis_origin_[o]
     assert f"{sequence}:{position} {model.dual_coef_[o, 0]:+.3g}" in text
-    assert "RBF()" in text
+    assert "RBF(gamma=" in text
 
 
 def test_what_held_out_data_said():

@@ -621,6 +621,7 @@ RECORDS = (
     *("decoders.Relaxation", "features.BinaryRows", "metrics.AverageScores", "metrics.EntityScore"),
     *(
         "solvers.Progress",
+        "io.Sentence",
         "losses.LossValue",
         "selection.Atoms",
         "selection.SelectionStep",

@@ -12,7 +12,7 @@ from ..arrays import Array, offsets_of
 from ..checks import as_list
 from ..errors import InputError
 from ..features import DictFeatures, MissingValues, TemplateFeatures, Templates, TokensAndArrays
-from ..features.sets import templates_of
+from ..features.extractor import templates_of
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs, read_inputs
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..checks import as_list, shown
 from ..data.sample_weights import read_weights
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
@@ -67,7 +67,7 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
     try:
         return Rows(validate_data(model, X, reset=fitting, **wanted), None)
     except TypeError as error:
-        raise TypeError(f"X is not an array of numbers: {error}.") from error
+        raise UnsupportedError(f"X is not an array of numbers: {error}.") from error
     except ValueError as error:
         raise InputError(str(error)) from error
 

@@ -144,7 +144,7 @@ class KernelModel(SequenceLabeller):
         solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)
         training = recipe.read(X, y, lengths, sample_weight, X_unlabelled)
         given, recipe = recipe, recipe.on(recipe.observations(training))
-        if given.looks_first:
+        if given.uses_unlabelled:
             warn_of_graphs(recipe.kernel, training)
         kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
         edge_kernel = _edge_kernel(recipe, kernels)

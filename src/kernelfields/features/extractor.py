@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -10,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, FeatureRows, Matrix
-from ..checks import is_list, require_whole, shown
+from ..checks import is_list, require_whole, shown, unknown_name
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
 from .brown import BrownClusters
+from .sets import TEXTS, ner
 from .siblings import joined_siblings
 from .tally import FeatureTally
 from .templates import CliqueKind, Templates, parse_templates
@@ -320,3 +322,34 @@ def _require_clusters(templates: Templates, clusters: Any) -> BrownClusters | No
 
 
 _STATE = {"bytes": np.uint8, "ends": np.int64, "sizes": np.int64, "features": np.int32}
+
+
+_NAME = re.compile(r"[\w -]+")
+"""What looks like the name of a set."""
+
+
+def templates_of(given: str, n_columns: int | None = None) -> Templates:
+    """Return the set of this name, or the templates that a text has.
+
+    Parameters
+    ----------
+    given : str
+        Name or text.
+    n_columns : int, optional
+        Columns of tokens, if they are known: entities are looked for in plain words, too.
+
+    Examples
+    --------
+    >>> templates_of("ner").columns, templates_of("ner", n_columns=1).columns
+    (('w', 'pos'), ('w',))
+    """
+    if given == "ner" and n_columns == 1:
+        return ner(pos=False)
+    if given in TEXTS:
+        return parse_templates(TEXTS[given])
+    try:
+        return parse_templates(given)
+    except InputError:
+        if _NAME.fullmatch(given):
+            raise unknown_name("features", given, TEXTS, ", or give templates") from None
+        raise

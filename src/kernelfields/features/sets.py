@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-from ..checks import unknown_name
 from ..errors import InputError
 from .templates import Templates, parse_templates
 
@@ -349,37 +347,6 @@ def spans() -> Templates:
 def pairs() -> Templates:
     """Return templates for pairs of words of two sentences: words, spelling, neighbours, places."""
     return parse_templates(TEXTS["pairs"])
-
-
-_NAME = re.compile(r"[\w -]+")
-"""What looks like the name of a set."""
-
-
-def templates_of(given: str, n_columns: int | None = None) -> Templates:
-    """Return the set of this name, or the templates that a text has.
-
-    Parameters
-    ----------
-    given : str
-        Name or text.
-    n_columns : int, optional
-        Columns of tokens, if they are known: entities are looked for in plain words, too.
-
-    Examples
-    --------
-    >>> templates_of("ner").columns, templates_of("ner", n_columns=1).columns
-    (('w', 'pos'), ('w',))
-    """
-    if given == "ner":
-        return ner(n_columns != 1)
-    if given in TEXTS:
-        return parse_templates(TEXTS[given])
-    try:
-        return parse_templates(given)
-    except InputError:
-        if _NAME.fullmatch(given):
-            raise unknown_name("features", given, TEXTS, ", or give templates") from None
-        raise
 
 
 def _with(text: str, clusters: bool) -> Templates:

@@ -14,8 +14,7 @@ from ..checks import require_number, shown
 from ..errors import InputError
 from ..parameters import Parameterised
 from .dicts import DictFeatures
-from .extractor import TemplateFeatures
-from .sets import templates_of
+from .extractor import TemplateFeatures, templates_of
 from .stacking import stack_rows
 from .templates import CliqueKind, Templates
 

@@ -53,8 +53,8 @@ class RBF(ProductKernel):
            [0.607, 1.   ]])
     >>> RBF(gamma="scale").on([[0.0], [4.0]])
     RBF(gamma=0.25)
-    >>> RBF(gamma="median").on([[0.0], [1.0], [2.0]])
-    RBF(gamma=1.0)
+    >>> RBF(gamma="median").on([[0.0], [2.0], [4.0]])
+    RBF(gamma=0.25)
     """
 
     universal = True

@@ -48,7 +48,7 @@ class DenseCost(NamedTuple):
 def announce(data: KernelTraining) -> None:
     """Say what a dense fit will take: as a warning if it is large, and as a line with ``verbose``."""
     size = count(data.observations)
-    if size <= NOTABLE or (size <= LARGE and not data.recipe.verbose):
+    if size <= LARGE and not data.recipe.verbose:
         return
     cost = estimate(data)
     if data.recipe.verbose:

@@ -12,10 +12,10 @@ from ..arrays import Array
 from ..gram import gram_of
 from ..kernels import FeatureMapKernel, Linear, Scaled, check_gram
 from ..objective import Point, Problem
-from ..observations import stacked
+from ..observations import count, stacked
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
 from .clique_kernels import CliqueTerms
-from .dense_cost import announce
+from .dense_cost import NOTABLE, announce
 from .kernel_recipe import KernelTraining, in_precision
 from .subspaces import (
     Spanned,
@@ -73,7 +73,8 @@ def expand(data: KernelTraining, *, weights: bool = True) -> Expanded:
     if weights and featured and takes_weights(data):
         return _in_weights(data)
     if data.recipe.approximation is None:
-        announce(data)
+        if count(data.observations) > NOTABLE:
+            announce(data)
         return _dense(data)
     problem, maps = low_rank_problem(data)
     fourier = next((one for one in maps if isinstance(one, FourierMap)), None)

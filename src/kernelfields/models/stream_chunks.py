@@ -13,7 +13,7 @@ import numpy as np
 from ..checks import shown
 from ..errors import InputError
 from ..features import CliqueKind, TemplateFeatures, Templates
-from ..features.sets import templates_of
+from ..features.extractor import templates_of
 from ..io import BagSentences, stored_sentences
 from ..memory import peak_memory
 

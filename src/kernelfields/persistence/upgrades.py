@@ -1,6 +1,7 @@
 """Formats of model files, and how the header of an older one becomes that of the next.
 
 1: the first. 2: the setting ``structure`` instead of ``order``. 3: one name for settings that mean the same.
+4: the kernel named "rbf" takes its width from the data.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-FORMAT = 3
+FORMAT = 4
 """Version of the files written here."""
 
 Settings = dict[str, Any]
@@ -48,8 +49,27 @@ def _rename_settings(recipe: str, settings: Settings) -> None:
         settings[_NEW_NAMES[old]] = settings.pop(old)
 
 
+def _fix_widths(recipe: str, settings: Settings) -> None:
+    """Give the kernel named "rbf" the width 1 that it had up to format 3."""
+    for name in ("kernel", "edge_kernel"):
+        if name in settings:
+            settings[name] = _with_width(settings[name])
+
+
+def _with_width(kernel: Any) -> Any:
+    """Return the setting of a kernel, or of several, with that width."""
+    if kernel == "rbf":
+        return {"$object": "RBF", "parts": {"gamma": 1.0}}
+    if isinstance(kernel, list):
+        return [_with_width(part) for part in kernel]
+    if isinstance(kernel, dict):
+        return {name: _with_width(part) for name, part in kernel.items()}
+    return kernel
+
+
 UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: lambda header: _in_models(header, _name_structure),
     2: lambda header: _in_models(header, _rename_settings),
+    3: lambda header: _in_models(header, _fix_widths),
 }
 """By version, what turns the header of older files into that of the next version."""

@@ -14,7 +14,7 @@ from ..arrays import Array, offsets_of
 from ..checks import as_list, is_list, shown
 from ..errors import InputError
 from ..features import CliqueKind, TemplateFeatures, Templates
-from ..features.sets import templates_of
+from ..features.extractor import templates_of
 from .item_tables import read_table, stacked_tables
 from .parses import Dependency, read_allowed, words_of
 from .sibling_rows import are_siblings, every_sibling
