@@ -109,7 +109,7 @@ HOSTILE = [
     ("arow", trail(averaged=0), "_trail has counts that are none"),
     ("arow", trail(step=-0.5), "_trail has a step that is none"),
     ("arow", state("_trail", 3), "_trail is no record of learning"),
-    ("crf", lambda h, a: h.__setitem__("format", 4), "format 4, of a later kernelfields"),
+    ("crf", lambda h, a: h.__setitem__("format", 5), "format 5, of a later kernelfields"),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
     ("crf", lambda h, a: h.__setitem__("format", "1"), "does not say what model"),
     ("crf", lambda h, a: h.pop("model"), "does not say what model"),
@@ -321,7 +321,15 @@ def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytes
         model_of(header)["settings"] = model_of(header).pop("parameters")
 
     assert load(altered("crf", old, tmp_path)).penalty == 1.0
-    assert order == [1, 2, 3]
+    assert order == [1, 2, 3, 4]
+
+
+def test_the_kernel_named_rbf_keeps_its_width_in_older_files() -> None:
+    parameters = {"kernel": ["rbf", "linear"], "edge_kernel": "rbf", "features": "rbf"}
+    header = {"format": 3, "model": {"recipe": "kernel-crf", "parameters": parameters}}
+    found = files.UPGRADES[3](header)["model"]["parameters"]
+    width = {"$object": "RBF", "parts": {"gamma": 1.0}}
+    assert found == {"kernel": [width, "linear"], "edge_kernel": width, "features": "rbf"}
 
 
 def test_settings_that_a_file_lacks_have_their_defaults(tmp_path: Path) -> None:
