@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from experiments.lib.accuracy import CALIBRATION, ERROR, LIKELIHOOD, SUREST, judged
+from experiments.lib.row_models import RowModel
+from experiments.lib.second_pass import cross_fitted, with_elsewhere
+from experiments.lib.tag_marginals import as_iob2
 from kernelfields.constraints import IOB2, IOBES
-from kernelfields.experiments.lib.accuracy import CALIBRATION, ERROR, LIKELIHOOD, SUREST, judged
-from kernelfields.experiments.lib.row_models import RowModel
-from kernelfields.experiments.lib.second_pass import cross_fitted, with_elsewhere
-from kernelfields.experiments.lib.tag_marginals import as_iob2
 from kernelfields.metrics import expected_calibration_error
 
 CLASSES = ["a", "b"]

@@ -5,16 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from kernelfields.datasets import AlignedSentences
-from kernelfields.experiments.lib.aligning import (
+from experiments.lib.aligning import (
     Bitext,
     PairFeatures,
     nearest_matching,
     one_per_target,
     without_rivals,
 )
-from kernelfields.experiments.lib.pair_features import Lexicon, shifted, similarity, simple
-from kernelfields.experiments.lib.translation_models import Corpus, hidden_markov, intersected, model_one
+from experiments.lib.pair_features import Lexicon, shifted, similarity, simple
+from experiments.lib.translation_models import Corpus, hidden_markov, intersected, model_one
+from kernelfields.datasets import AlignedSentences
 
 SOURCE = [["the", "house"], ["the", "book"], ["a", "book"], []]
 TARGET = [["das", "haus"], ["das", "buch"], ["ein", "buch"], ["x"]]

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from experiments.lib.asking import asked_twice, first_labels, landmark_features, mean_curve
 from kernelfields.active import LearningCurve
-from kernelfields.experiments.lib.asking import asked_twice, first_labels, landmark_features, mean_curve
 from kernelfields.kernels import RBF
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from experiments import pos_table
+from experiments.lib.contest import Method, SequenceSet, chosen, fitted, largest_gap
+from experiments.lib.methods import hmm, kernel_crf, svm
+from experiments.lib.tasks import Texts, parted, text_task, treebank_texts, web_texts
+from experiments.loss_curves import dual_sizes, hinge_loss, log_loss, shares_above
 from kernelfields import CRF
-from kernelfields.datasets import TaggedSentences
-from kernelfields.experiments import pos_table
-from kernelfields.experiments.lib.contest import Method, SequenceSet, chosen, fitted, largest_gap
-from kernelfields.experiments.lib.methods import hmm, kernel_crf, svm
-from kernelfields.experiments.lib.tasks import Texts, parted, text_task, treebank_texts, web_texts
-from kernelfields.experiments.loss_curves import dual_sizes, hinge_loss, log_loss, shares_above
+from kernelfields.datasets import TaggedSentences, load_ptb_sample, load_ud_ewt
 from kernelfields.features import parse_templates
 from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import Log, MarginHinge
@@ -72,14 +72,17 @@ def test_features_are_those_of_the_training_part_only():
     assert task.positions == 2
 
 
-@pytest.mark.data
-def test_no_sentence_of_the_treebank_is_learnt_from_and_tested_on(data_dir, monkeypatch):
-    monkeypatch.setenv("KERNELFIELDS_DATA", str(data_dir))
-    texts = treebank_texts(1600, seed=0)
-    assert (len(texts.learn.labels), len(texts.test.labels)) == (3914 - 1600, 1600)
-    assert texts.learn.sentences[:5] != treebank_texts(1600, seed=1).learn.sentences[:5]
-    web = web_texts(1600, seed=0)
-    assert (len(web.learn.labels), len(web.test.labels)) == (12544, 1600)
+def test_no_sentence_of_the_treebank_is_learnt_from_and_tested_on(sample_dir):
+    every = load_ptb_sample(sample_dir).sentences
+    texts = treebank_texts(100, seed=0)
+    assert texts.test.sentences == every[-100:]  # documents stay whole
+    assert sorted(texts.learn.sentences) == sorted(every[:-100])
+    assert texts.learn.sentences[:5] != treebank_texts(100, seed=1).learn.sentences[:5]
+    web = web_texts(100, seed=0)
+    assert sorted(web.learn.sentences) == sorted(load_ud_ewt("train", sample_dir).sentences)
+    assert len(web.test.labels) == 100
+    published = load_ud_ewt("test", sample_dir).sentences
+    assert all(sentence in published for sentence in web.test.sentences)
 
 
 def test_unknown_words_are_alike_or_go_by_spelling():

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelfields import KernelCRF
-from kernelfields.datasets import Entities
-from kernelfields.errors import InputError
-from kernelfields.experiments.lib import ner_samples
-from kernelfields.experiments.lib.ner_rows import (
+from experiments.lib import ner_samples
+from experiments.lib.ner_rows import (
     DEGREE1,
     DEGREE2,
     WITH,
@@ -18,10 +15,13 @@ from kernelfields.experiments.lib.ner_rows import (
     claims_about,
     row_of,
 )
-from kernelfields.experiments.lib.ner_samples import EntitySamples
-from kernelfields.experiments.lib.ner_sparse import PUBLISHED, SPARSE, WHOLE, SparseSettings
-from kernelfields.experiments.lib.settings import load_settings
-from kernelfields.experiments.ner_table1 import NERTable1Settings, _model, _require_known
+from experiments.lib.ner_samples import EntitySamples
+from experiments.lib.ner_sparse import PUBLISHED, SPARSE, WHOLE, SparseSettings
+from experiments.lib.settings import load_settings
+from experiments.ner_table1 import NERTable1Settings, _model, _require_known
+from kernelfields import KernelCRF
+from kernelfields.datasets import Entities
+from kernelfields.errors import InputError
 from kernelfields.kernels import Precomputed
 from kernelfields.selection import (
     SGPS,

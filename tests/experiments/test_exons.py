@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelfields.datasets import MouseGene
-from kernelfields.experiments.lib.exon_candidates import (
+from experiments.lib.exon_candidates import (
     LONGEST,
     SHORTEST,
     ExonEvidence,
@@ -14,7 +13,7 @@ from kernelfields.experiments.lib.exon_candidates import (
     candidates_of,
     exon_features,
 )
-from kernelfields.experiments.lib.exon_sites import (
+from experiments.lib.exon_sites import (
     WINDOWS,
     SiteOdds,
     coding_sums,
@@ -24,6 +23,7 @@ from kernelfields.experiments.lib.exon_sites import (
     places_of,
     sites_of,
 )
+from kernelfields.datasets import MouseGene
 
 STOPS = ("TAA", "TAG", "TGA")
 

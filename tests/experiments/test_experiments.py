@@ -1,23 +1,26 @@
 """The machinery of experiments: claims, settings, folds, files, and the command."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields.cli.app import app
+from experiments import EXPERIMENTS, Claim, Outcome, claims_of, last_result
+from experiments.__main__ import app
+from experiments.lib.folds import folds_of, mean_of
+from experiments.lib.plots import MISSING, write_figure
+from experiments.lib.results import write
+from experiments.lib.settings import FOLDER, load_settings
 from kernelfields.errors import InputError
-from kernelfields.experiments import EXPERIMENTS, Claim, Outcome, claims_of, last_result
-from kernelfields.experiments.lib.folds import folds_of, mean_of
-from kernelfields.experiments.lib.plots import MISSING, write_figure
-from kernelfields.experiments.lib.results import write
-from kernelfields.experiments.lib.settings import load_settings
+from tests.conftest import ROOT
 
 
 def invoke(*arguments):
-    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 @pytest.mark.parametrize(
@@ -116,9 +119,8 @@ def test_bad_settings_are_refused_in_one_sentence(tmp_path, text, words):
 
 
 def test_unknown_setting_is_refused(tmp_path):
-    source = Path(__import__("kernelfields.experiments").experiments.__file__).parent / "settings"
     file = tmp_path / "settings.toml"
-    file.write_text((source / "letters.toml").read_text() + "colour = 3\n")
+    file.write_text((FOLDER / "letters.toml").read_text() + "colour = 3\n")
     with pytest.raises(InputError, match="do not know 'colour'"):
         load_settings(EXPERIMENTS["letters"].settings, "letters", quick=True, file=file)
 
@@ -145,4 +147,13 @@ def test_unknown_experiment_is_one_sentence():
 
 
 def test_help_has_examples():
-    assert "kf reproduce letters" in " ".join(invoke("--help").output.split())
+    assert "python -m experiments letters" in " ".join(invoke("--help").output.split())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_standard_output_is_one_sentence():
+    with Path("/dev/full").open("wb") as full:
+        words = [sys.executable, "-m", "experiments"]
+        done = subprocess.run(words, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.stderr.decode() == "The standard output: No space left on device.\n"
+    assert done.returncode == 2

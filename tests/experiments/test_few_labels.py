@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from kernelfields.experiments.lib.few_labels import (
+from experiments.lib.few_labels import (
     Candidate,
     cross_validated,
     resampled_shares,
     share_of_labels,
     wrong_labels,
 )
-from kernelfields.experiments.lib.galaxies import Galaxy
-from kernelfields.experiments.lib.graph_learning import VARIABLE, graph_learning
-from kernelfields.experiments.lib.semi_methods import FieldMethod, GraphMethod, MarginMethod, SingleMargin
-from kernelfields.experiments.lib.semi_pool import SequencePool
-from kernelfields.experiments.lib.semi_trials import TrialPlan, error_rows, run_trials
+from experiments.lib.galaxies import Galaxy
+from experiments.lib.graph_learning import VARIABLE, graph_learning
+from experiments.lib.semi_methods import FieldMethod, GraphMethod, MarginMethod, SingleMargin
+from experiments.lib.semi_pool import SequencePool
+from experiments.lib.semi_trials import TrialPlan, error_rows, run_trials
 from kernelfields.graphs import NeighborGraph, Regularised
 from kernelfields.kernels import RBF, GraphKernel
 from kernelfields.metrics import token_error

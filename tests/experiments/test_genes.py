@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from experiments.lib.genes import STATES, STRANDS, genes, states_of, steps, word_features, words
 from kernelfields.datasets import Genome, load_genome
-from kernelfields.experiments.lib.genes import STATES, STRANDS, genes, states_of, steps, word_features, words
 
 
 def test_states_of_a_small_genome():

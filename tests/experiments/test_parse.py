@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelfields.experiments.lib.parsers import ARCS, PRUNING, projective
-from kernelfields.experiments.lib.treebank import jack_knifed
-from kernelfields.experiments.parse import arc_calibration
+from experiments.lib.parsers import ARCS, PRUNING, projective
+from experiments.lib.treebank import jack_knifed
+from experiments.parse import arc_calibration
 from kernelfields.features import CliqueKind, parse_templates
 from tests._dependency import is_tree
 from tests._listed_trees import trees

@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kernelfields.experiments.explicit import degree2_features, windowed
-from kernelfields.experiments.lib.gram import degree_kernel, precomputed, row_numbers, sequences_of
-from kernelfields.experiments.lib.intervals import paired_interval
-from kernelfields.experiments.lib.protein_fields import boundary_rule
-from kernelfields.experiments.pitch_accent import decrease
+from experiments.explicit import degree2_features, windowed
+from experiments.lib.gram import degree_kernel, precomputed, row_numbers, sequences_of
+from experiments.lib.intervals import paired_interval
+from experiments.lib.protein_fields import boundary_rule
+from experiments.pitch_accent import decrease
 from kernelfields.kernels import Precomputed
 from kernelfields.structures import ChainBatch
 
@@ -39,7 +39,7 @@ def test_degrees_have_one_scale(rng):
 
 
 def test_precomputed_matrix_is_that_of_the_kernel(rng, monkeypatch):
-    monkeypatch.setattr("kernelfields.experiments.lib.gram.ROWS", 3)
+    monkeypatch.setattr("experiments.lib.gram.ROWS", 3)
     X = rng.normal(size=(10, 4)).astype(np.float32)
     kernel = precomputed(degree_kernel(2, 4.0), X)
     assert isinstance(kernel, Precomputed)

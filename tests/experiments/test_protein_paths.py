@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelfields.experiments.lib.intervals import paired_interval
-from kernelfields.experiments.lib.protein_fields import EDGES, VERTICES, Chains, FieldSettings
-from kernelfields.experiments.lib.protein_paths import CURVES, GREEDY, greedy_field, least_lead, path_rows
+from experiments.lib.intervals import paired_interval
+from experiments.lib.protein_fields import EDGES, VERTICES, Chains, FieldSettings
+from experiments.lib.protein_paths import CURVES, GREEDY, greedy_field, least_lead, path_rows
 from kernelfields.metrics import token_error
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields.cli.app import app
-from kernelfields.experiments import EXPERIMENTS, claims_of
+from experiments import EXPERIMENTS, claims_of
+from experiments.__main__ import app
 
 WITHOUT_DATA = [name for name, experiment in EXPERIMENTS.items() if experiment.data.startswith("none")]
 WITH_DATA = [name for name in EXPERIMENTS if name not in WITHOUT_DATA]
@@ -53,7 +53,7 @@ ALWAYS = {
 
 
 def run(name, folder, *more):
-    return CliRunner().invoke(app, ["reproduce", name, "--quick", "--json", "--out", str(folder), *more])
+    return CliRunner().invoke(app, [name, "--quick", "--json", "--out", str(folder), *more])
 
 
 @pytest.mark.parametrize("name", list(EXPERIMENTS))

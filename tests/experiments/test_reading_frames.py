@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernelfields.experiments.lib.reading_frames import (
+from experiments.lib.reading_frames import (
     Evidence,
     both_strands,
     candidates_on,
     features_of,
     frames_of,
 )
-from kernelfields.experiments.lib.reading_frames import _coding_sums as coding_sums
-from kernelfields.experiments.lib.reading_frames import _shine_dalgarno as shine_dalgarno
+from experiments.lib.reading_frames import _coding_sums as coding_sums
+from experiments.lib.reading_frames import _shine_dalgarno as shine_dalgarno
 
 STARTS, STOPS = ("ATG", "GTG", "TTG"), ("TAA", "TAG", "TGA")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from experiments.lib.mixtures import MixtureHMM, StateSequences
+from experiments.lib.ner_sparse import Size, columns
 from kernelfields import KernelCRF
-from kernelfields.experiments.lib.mixtures import MixtureHMM, StateSequences
-from kernelfields.experiments.lib.ner_sparse import Size, columns
 from kernelfields.kernels import RBF
 from kernelfields.selection import SGPS
 
