@@ -1,4 +1,4 @@
-"""How large and how tangled the package is: numbers that may fall and must not rise.
+"""How large and how tangled the package is: numbers with limits.
 
-`python -m tests.house` prints them with their limits and with what there is to mend.
+`python -m tests.house` prints them, `--list METER` the places that one of them counts.
 """

@@ -1,43 +1,59 @@
-"""Imports of what another folder keeps to itself."""
+"""The imports of a module, and those of what another folder keeps to itself."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from .sources import Module, modules
+from .sources import GENERATED, Module
 
 Name = tuple[str, ...]
 
-ROOT_MODULES = frozenset({"_core", "_version"})
-"""Generated when the package is built; they belong to the whole package."""
+
+class Import(NamedTuple):
+    """One name that a module imports.
+
+    Attributes
+    ----------
+    line : where
+    origin : the full name of the module that it is imported from, or that is imported as a whole
+    name : the name in that module; None for a whole module
+    """
+
+    line: int
+    origin: Name
+    name: str | None
 
 
-def private_imports(package: Path) -> list[str]:
+def imports(module: Module) -> Iterator[Import]:
+    """Yield what a module imports: at its top, inside functions, and for type checkers only."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(node.lineno, tuple(alias.name.split(".")), None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = _origin(node, module)
+            yield from (Import(node.lineno, origin, alias.name) for alias in node.names)
+
+
+def imported_module(found: Import, known: set[Name]) -> Name:
+    """Return the module that is imported, or from which a name is."""
+    whole = (*found.origin, found.name or "")
+    return whole if whole in known else found.origin
+
+
+def private_imports(everything: Sequence[Module]) -> list[str]:
     """Return the imports of a private module from another folder than its own, one for each file and line.
 
     Imports inside functions count; so does a subfolder that imports a private module of its parent.
     """
-    everything = modules(package)
     known = {module.name for module in everything}
     return [
         f"{module.path.as_posix()}:{line} {'.'.join(target)}"
         for module in everything
-        for line, target in sorted(_targets(module, known))
+        for line, target in sorted({(found.line, imported_module(found, known)) for found in imports(module)})
         if _is_private(target, module)
     ]
-
-
-def _targets(module: Module, known: Iterable[Name]) -> Iterator[tuple[int, Name]]:
-    """Yield the line and the full name of every module that `module` imports, once for each line."""
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Import):
-            yield from {(node.lineno, tuple(alias.name.split("."))) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            origin = _origin(node, module)
-            submodules = {(*origin, alias.name) for alias in node.names} & set(known)
-            yield from ((node.lineno, target) for target in submodules or {origin})
 
 
 def _origin(node: ast.ImportFrom, module: Module) -> Name:
@@ -50,7 +66,7 @@ def _origin(node: ast.ImportFrom, module: Module) -> Name:
 
 def _is_private(target: Name, module: Module) -> bool:
     """Tell whether a part of the target's name is private to a folder that `module` is not in."""
-    if target[0] != module.package[0] or ROOT_MODULES.intersection(target[1:2]):
+    if target[0] != module.package[0] or GENERATED.intersection(target[1:2]):
         return False
     return any(
         part.startswith("_") and not part.startswith("__") and not _may_see(module, target[: depth + 1])
