@@ -14,6 +14,9 @@ from ..checks import all_finite, as_list
 from ..errors import InputError
 from ..observations import column_order, names_of
 from ..structures import SEQUENCES, Words
+from .masks import require_unmasked
+
+FILLED = "write x.filled(np.nan) for models that take missing values, or fill in what they should be"
 
 NOTHING = (0, 0)
 """The shape of an empty list: a sequence of no positions, of as many features as the others."""
@@ -139,11 +142,7 @@ def _matrix(x: Any, what: str, place: str) -> Any:
         return rows if x.dtype in (np.float32, np.float64) else rows.astype(np.float64)
     if isinstance(x, list | tuple) and not x:
         return np.zeros(NOTHING)
-    if np.ma.is_masked(x):
-        raise InputError(
-            f"{what} has masked entries, which would be read as if they were not: write "
-            "x.filled(np.nan) for models that take missing values, or fill in what they should be."
-        )
+    require_unmasked(x, what, FILLED)
     try:
         array = np.asarray(x)
         if array.dtype.kind in "cSUmM":

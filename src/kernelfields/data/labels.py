@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, label_array
+from ..arrays import DATES, Array, label_array, listed_labels
+from ..arrays import index_of as index_of
 from ..checks import is_list
 from ..errors import InputError
+from ..missing import UNOBSERVED as UNOBSERVED
 from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs
+from .masks import UNKNOWN_LABELS, require_unmasked, require_unmasked_outputs
 
-UNOBSERVED = -1
 UNKNOWN = -2
 """A label that the model has never seen."""
 
@@ -37,6 +39,7 @@ def read_labels(y: Any, lengths: Array, what: str = "y", words: Words = SEQUENCE
     """
     if not is_list(y):
         raise InputError(f"{what} must be a list of label sequences.")
+    require_unmasked_outputs(y, what, words)
     if hasattr(y, "to_numpy"):  # a series or a frame of pandas has an index of its own
         y = y.to_numpy()
     if _flat(y, lengths):
@@ -85,10 +88,12 @@ def _read_sequence(
         raise InputError(
             f"{words.name(s)} has {length} {words.places} in X, but {len(labels)} labels in {what}."
         )
-    named = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    named = listed_labels(labels)
     try:
         kinds = {type(label) for label in named}
         if not kinds <= {str, int, bool, type(None)}:
+            for label in named if type(np.ma.masked) in kinds else ():
+                require_unmasked(label, words.name(s, what), UNKNOWN_LABELS)
             named = [None if is_missing(label) else plain(label) for label in named]
         return [shared.setdefault(label, label) for label in named]
     except TypeError as error:
@@ -96,8 +101,8 @@ def _read_sequence(
 
 
 def plain(label: Any) -> Any:
-    """Return a number or text of NumPy as Python's; others as they are."""
-    return label.item() if isinstance(label, np.generic) else label
+    """Return a number or text of NumPy as Python's; others, dates of NumPy among them, as they are."""
+    return label.item() if isinstance(label, np.generic) and label.dtype.kind not in DATES else label
 
 
 def _flat(y: Any, lengths: Array) -> bool:
@@ -140,7 +145,7 @@ def _read_classes(classes: Any) -> list[Hashable]:
     """Read a list of labels, none of them twice, none of them missing."""
     if isinstance(classes, (str, bytes)) or not hasattr(classes, "__iter__"):
         raise InputError(f"classes is {classes!r}; it must be a list of labels.")
-    named = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    named = listed_labels(classes)
     try:
         repeated = len(set(named)) < len(named)
     except TypeError as error:
@@ -168,11 +173,6 @@ def _distinct(y: list[list[Hashable]]) -> list[Hashable]:
         return sorted(seen)  # type: ignore[type-var]
     except TypeError:
         return list(seen)
-
-
-def index_of(classes: Array) -> dict[Hashable, int]:
-    """Index of every class."""
-    return {label: k for k, label in enumerate(classes.tolist())}
 
 
 def lookup(y: list[list[Hashable]], classes: Array) -> Array:
@@ -264,6 +264,7 @@ def encode_outputs(
 
 def read_outputs(structure: Structure, y: Any, inputs: Any, what: str = "y") -> list[list[Hashable]]:
     """Read labels in the form that users of a structure write them in."""
+    require_unmasked_outputs(y, what, structure.words)  # what makes lists of them drops masks
     flat = structure.flattened(y, inputs.links, what)
     return read_labels(flat, np.diff(inputs.offsets), what, structure.words)
 
@@ -281,12 +282,19 @@ def name_outputs(structure: Structure, outputs: Array, batch: Any, classes: Arra
         return structure.decode(outputs, batch)
     names = [*classes.tolist(), None]  # −1 is the last
     flat = [names[k] for k in outputs.tolist()]
-    return structure.shaped([flat[a:b] for a, b in pairwise(batch.offsets.tolist())], links)
+    shaped = structure.shaped([flat[a:b] for a, b in pairwise(batch.offsets.tolist())], links)
+    # an array made of no labels has no type of labels
+    return [_typed(one, classes) for one in shaped] if isinstance(shaped, list) else shaped
+
+
+def _typed(labels: Any, classes: Array) -> Any:
+    empty = isinstance(labels, np.ndarray) and labels.size == 0
+    return np.empty(labels.shape, classes.dtype) if empty else labels
 
 
 def known_outputs(structure: Structure, y: Any, inputs: Any, what: str = "y") -> Array:
     """Read outputs that are no labellings; one with an answer that the structure does not know is refused."""
-    outputs = _encoded(structure, y, inputs)
+    outputs = _encoded(structure, y, inputs, what)
     unknown = np.flatnonzero(outputs < 0)
     if unknown.size:
         ends = structure.on(inputs.offsets, inputs.links, len(structure.alphabet)).output_offsets
@@ -298,5 +306,6 @@ def known_outputs(structure: Structure, y: Any, inputs: Any, what: str = "y") ->
     return outputs
 
 
-def _encoded(structure: Structure, y: Any, inputs: Any) -> Array:
+def _encoded(structure: Structure, y: Any, inputs: Any, what: str = "y") -> Array:
+    require_unmasked_outputs(y, what, structure.words)
     return np.ascontiguousarray(structure.encode(y, inputs.offsets, inputs.links), dtype=np.int32)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
+from ..arrays import Array, listed_labels
 from ..checks import as_list, shown
 from ..data.sample_weights import read_weights
 from ..errors import InputError, UnsupportedError
@@ -17,7 +17,8 @@ from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
 from .inputs import Inputs, read_inputs
-from .labels import Encoded, encode, read_labels, require_sequences
+from .labels import Encoded, encode, plain, read_labels, require_sequences
+from .masks import require_unmasked_outputs
 from .reading import linked, read_to_predict
 
 PLAIN = {int, str, bool}
@@ -108,13 +109,14 @@ def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:
         raise InputError("A classifier requires y to be passed, but the target y is None.")
     if rows.offsets is not None:
         return list(chain.from_iterable(read_labels(y, np.diff(rows.offsets), words=rows.words)))
+    require_unmasked_outputs(y, words=rows.words)
     labels = _column(y)
-    plain = set(map(type, labels)) <= PLAIN
-    if not plain:
+    usual = set(map(type, labels)) <= PLAIN
+    if not usual:
         labels = [None if is_missing(label) else label for label in labels]
     if len(labels) != rows.features.shape[0]:
         raise InputError(f"X has {rows.features.shape[0]} rows, but y has {len(labels)} labels.")
-    for n, label in enumerate([] if plain else labels):
+    for n, label in enumerate([] if usual else labels):
         if isinstance(label, float) and not label.is_integer():
             raise InputError(
                 f"Unknown label type: continuous. Row {n} of y is {label}; labels are names or whole numbers."
@@ -136,13 +138,13 @@ def _column(y: Any) -> list[Any]:
     from sklearn.utils import column_or_1d
 
     if isinstance(y, list | tuple):  # labels may be tuples, or of several kinds: no array of them
-        labels = [label.item() if isinstance(label, np.generic) else label for label in y]
+        labels = [plain(label) for label in y]
         for n, label in enumerate(labels):
             if not isinstance(label, Hashable):
                 raise InputError(f"Row {n} of y is {shown(label)}, not a label.")
         return labels
     try:
-        labels = column_or_1d(np.asarray(y), warn=True).tolist()
+        labels = listed_labels(column_or_1d(np.asarray(y), warn=True))
     except ValueError as error:
         raise InputError(str(error)) from error
     return labels

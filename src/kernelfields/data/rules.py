@@ -110,7 +110,7 @@ def require_possible(chain: Any, labels: Array, classes: Array, of: str = "y") -
 
     Unobserved labels are fine.
     """
-    bound = getattr(chain, "bound", None)
+    bound = chain.bound
     if bound is not None and bound.any() and (labels >= 0).all():
         begins = chain.runs(labels)[0]
         there = chain.cliques["segment"].members[chain.candidates.realised(chain.offsets, labels, begins), 0]
@@ -120,7 +120,7 @@ def require_possible(chain: Any, labels: Array, classes: Array, of: str = "y") -
             _refuse(
                 chain, t, of, f"has a run of {classes[labels[[t]]].tolist()[0]!r} that is not a candidate"
             )
-    sets = getattr(chain, "label_sets", None)
+    sets = chain.label_sets
     if sets is None:
         return
     odd = np.flatnonzero((labels >= 0) & ~sets[np.arange(len(labels)), labels])

@@ -9,10 +9,12 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..structures import SEQUENCES, Words
+from .masks import require_unmasked
 
 
 def read_weights(weights: Any, count: int, words: Words = SEQUENCES) -> Array:
     """Return one finite weight, not negative, for every instance."""
+    require_unmasked(weights, "sample_weight", "give 0 for what is not to count")
     try:
         result = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -34,27 +34,29 @@ from ..fitting.run import (
 from ..fitting.settings import CHECKS, selecting
 from ..gram import origins, unique_observations
 from ..kernels import Kernel
+from ..models.attributes import keep_scorers
 from ..models.averaging import Averaging
-from ..models.clique_kernels import CliqueExpansion, CliqueTerms, read_clique_kernels
 from ..models.expansion import Gathered, expand, gather
 from ..models.fold_choice import posterior_method
 from ..models.full_gap import full_certificate
 from ..models.graph_diagnosis import warn_of_graphs
 from ..models.kernel_held_out import held_out_fixed, held_out_loss
-from ..models.kernel_recipe import KernelRecipe, KernelTraining, in_precision
+from ..models.kernel_recipe import KernelRecipe, KernelTraining
 from ..models.kernel_scorers import kernel_model
 from ..models.kernel_weights import weighed
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import KERNEL
 from ..models.model import Model
+from ..models.parts import BoundParts
 from ..models.posterior_fit import kernel_attributes, posterior_of, selected_attributes
 from ..models.selected import continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
-from ..models.terms import free_weights, kernel_solver, read_norms, solver_for
+from ..models.terms import kernel_solver, read_norms, solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
 from ..objective import Certificate
+from ..observations import in_precision
 from ..posterior import require_posterior
 from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
 from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose
@@ -86,7 +88,6 @@ class KernelModel(SequenceLabeller):
     transitions_: Array
     _kernels: VertexKernels | SeparateKernels
     fourier_: FourierMap | None
-    clique_kernels_: list[CliqueExpansion]
     base_measure_: BaseMeasure
     certificate_space_: str
     kernel_weights_: Array | None
@@ -151,8 +152,6 @@ class KernelModel(SequenceLabeller):
         observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
         data = KernelTraining(recipe, training, observations, rows, kernels, edge_kernel)
         _require_steady(recipe)
-        if recipe.clique_kernels is not None and recipe.selection is None:
-            data = data._replace(cliques=self._clique_terms(recipe, training))
         self.kernel_weights_, self.weights_certificate_, bound = None, None, None
         if recipe.kernel_weights is not None:
             data, self.kernel_weights_, bound = weighed(data, solver)
@@ -180,14 +179,13 @@ class KernelModel(SequenceLabeller):
         start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
         last = previous(self) if recipe.warm_start and kept is None else None
         if last is not None:
-            warm = warm_element(last, problem, kernels, observations, training.encoded.classes)
+            warm = warm_element(last, problem, kernels, observations, training.encoded.classes, data.others)
             start = start if warm is None else warm
 
         def draft(point: Any) -> KernelModel:
             model = copy(self)
             model._kernels, model.edge_kernel_, model.fourier_ = kernels, edge_kernel, expanded.fourier
-            model._take(training, observations, gather(point, expanded.bases), point)
-            model.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(point)
+            model._take(training, observations, gather(point, expanded.bases), data.others, point)
             return model
 
         watching, exact = present(reporter(recipe.callback, draft), stopping), expanded.exact
@@ -202,8 +200,8 @@ class KernelModel(SequenceLabeller):
         self.fourier_ = expanded.fourier
         self.certificate_space_ = "full" if recipe.approximation is None else "approximation"
         whole = recipe.posterior is not None
-        self._keep(training, observations, gather(found.point, expanded.bases, whole=whole), found)
-        self.clique_kernels_ = [] if data.cliques is None else data.cliques.fitted(found.point)
+        gathered_ones = gather(found.point, expanded.bases, whole=whole)
+        self._keep(training, observations, gathered_ones, data.others, found, whole=whole)
         self.basis_origin_ = origins(self.basis_, observations, rows, training.inputs.offsets)
         self._certify_weights(bound)
         if recipe.posterior is not None:
@@ -226,7 +224,7 @@ class KernelModel(SequenceLabeller):
         task = chosen.task
         judge = None
         if X_dev is not None or y_dev is not None:
-            judge = self._judge(recipe, training, task, read_held_out(self, training, X_dev, y_dev))
+            judge = self._judge(data, task, read_held_out(self, training, X_dev, y_dev))
         seed = int(random_state(recipe.random_state).randint(2**31 - 1))
         last = previous(self) if recipe.warm_start else None
         before = None if last is None else getattr(last, "_growth", None)
@@ -239,8 +237,7 @@ class KernelModel(SequenceLabeller):
         several = len(chosen.kernels) > 1
         self._kernels = SeparateKernels(tuple(chosen.kernels), tuple(ends)) if several else data.kernels
         self.edge_kernel_, self.fourier_, self.certificate_space_ = data.edge_kernel, None, "selection"
-        self.clique_kernels_ = []
-        self._keep(training, task.pools[next(iter(task.pools))].observations, parts, found)
+        self._keep(training, task.pools[next(iter(task.pools))].observations, parts, data.others, found)
         pairs = pair_scores(state, len(self.classes_))
         self.transitions_ = self.transitions_ if pairs is None else pairs
         self.basis_origin_ = origins(
@@ -262,25 +259,12 @@ class KernelModel(SequenceLabeller):
         )
         return self
 
-    @staticmethod
-    def _clique_terms(recipe: KernelRecipe, training: Training) -> CliqueTerms:
-        """Kernels on cliques, on the training set; rows that repeat are found by each."""
-        every = [
-            (batch, in_precision(inputs.features, recipe.dtype))
-            for batch, inputs in [
-                (training.chain, training.inputs),
-                *((training.batch_of(one), one) for one in training.unlabelled),
-            ]
-        ]
-        return CliqueTerms(read_clique_kernels(recipe.clique_kernels), *every[0], every[1:])
-
-    def _judge(
-        self, recipe: KernelRecipe, training: Training, task: GrowthTask, held_out: HeldOutSet
-    ) -> SelectionHeldOut:
+    def _judge(self, data: KernelTraining, task: GrowthTask, held_out: HeldOutSet) -> SelectionHeldOut:
         """Return what judges functions on held-out sequences."""
+        recipe, training = data.recipe, data.training
         observations = in_precision(held_out.inputs.features, recipe.dtype)
         fixed = held_out_fixed(recipe, training, held_out)
-        return SelectionHeldOut(task, observations, training, held_out, fixed)
+        return SelectionHeldOut(task, observations, training, held_out, fixed, data.others)
 
     def full_gap(
         self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
@@ -300,7 +284,7 @@ class KernelModel(SequenceLabeller):
             Value, lower bound over the full space, and gap; None where no bound exists.
         """
         self._require_fitted()
-        if self.clique_kernels_ or self._recipe().norms:
+        if self._recipe().clique_kernels or self._recipe().norms:
             raise InputError("full_gap is not there for models with clique_kernels or norms.")
         if self.fourier_ is not None:
             raise InputError("Random Fourier features are not functions of the kernel's space.")
@@ -327,9 +311,18 @@ class KernelModel(SequenceLabeller):
         vars(result).update({"callback": None} if "callback" in vars(self) else {})
         return result
 
-    def _keep(self, training: Training, observations: Any, gathered: Gathered, found: Found) -> None:
+    def _keep(
+        self,
+        training: Training,
+        observations: Any,
+        gathered: Gathered,
+        others: BoundParts,
+        found: Found,
+        *,
+        whole: bool = False,
+    ) -> None:
         point = found.point
-        self._take(training, observations, gathered, point)
+        self._take(training, observations, gathered, others, point, whole=whole)
         self.certificate_: Certificate | None = found.certificate
         self.objective_ = float(point.value)
         if found.path:
@@ -339,14 +332,24 @@ class KernelModel(SequenceLabeller):
         self.n_iter_ = found.iterations
         self.stop_reason_ = found.reason.value
 
-    def _take(self, training: Training, observations: Any, gathered: Gathered, point: Any) -> None:
-        """Take over what predictions need."""
+    def _take(
+        self,
+        training: Training,
+        observations: Any,
+        gathered: Gathered,
+        others: BoundParts,
+        point: Any,
+        *,
+        whole: bool = False,
+    ) -> None:
+        """Take over what predictions need; with ``whole`` observations without coefficients, too."""
         self.classes_, self.structure_ = training.encoded.classes, training.structure
-        L = len(self.classes_)
         self.basis_, self.dual_coef_, self.edge_dual_coef_ = gathered
         self.kernel_ = self._kernels.by_label(self.classes_)
-        for name, value in free_weights(point.element, point.problem.slices, L).items():
-            setattr(self, f"{name}_", value)
+        scorers = others.scorers(point.problem, point.element)
+        if not whole:
+            scorers = {name: one.pruned() for name, one in scorers.items()}
+        keep_scorers(self, scorers, len(self.classes_))
         self.n_features_in_ = observations.shape[1] if observations.ndim == 2 else 1
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
@@ -359,10 +362,15 @@ class KernelModel(SequenceLabeller):
         return kernel_model(self)
 
     def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
+        known = dict(state)
+        older = known.pop("clique_kernels_", None) or ()
+        vars(self).update(known)
         # files of older versions have it among the settings only
         vars(self).setdefault("base_measure_", getattr(self, "base_measure", None))
-        vars(self).setdefault("clique_kernels_", [])
+        if older:
+            L = len(self.classes_)
+            parts = {f"clique_kernel {n}": one.reshaped(L) for n, one in enumerate(older)}
+            vars(self)["parts_"] = {**parts, **(vars(self).get("parts_") or {})}
 
 
 def _require_steady(recipe: KernelRecipe) -> None:

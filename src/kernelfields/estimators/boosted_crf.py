@@ -30,13 +30,14 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..losses import Log, PartialLog
+from ..models.attributes import keep_scorers, learnt_model
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import BOOSTED
-from ..models.model import KnownScores, LabelScorer, Model, Scorer, add, fitted_model
-from ..models.terms import Penalties, free_weights, label_terms
-from ..objective import Term
+from ..models.model import KnownScores, Model, Scorer, add
+from ..models.parts import BoundParts, Penalties, free_parts
+from ..models.scorers import fuse_scorers
 from ..solvers import Progress
-from ..structures import EdgeBatch, Structure
+from ..structures import EdgeBatch, Structure, StructureBatch
 from ..tables import structure_of
 
 
@@ -207,7 +208,7 @@ class BoostedCRF(SequenceLabeller):
         assert isinstance(training.loss, Log | PartialLog)
         boosting = Boosting(
             training.loss,
-            self._free_terms(training.chain),
+            self._labels_alone(training.chain).terms(),
             self._fixed(training, training.chain),
             bins,
             TreeSettings(
@@ -250,7 +251,7 @@ class BoostedCRF(SequenceLabeller):
             None,
             y,
             structure,
-            untied=self.edge_trees,
+            own=("edge",) if self.edge_trees else (),
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             constraints=self.constraints,
@@ -275,12 +276,13 @@ class BoostedCRF(SequenceLabeller):
             result[d] = True
         return result
 
-    def _free_terms(self, chain: EdgeBatch) -> list[Term]:
-        """Scores that look at labels only."""
+    def _labels_alone(self, batch: StructureBatch) -> BoundParts:
+        """Return the parts that look at labels alone."""
         penalties = Penalties.of(float(self.edge_penalty), None)
-        return label_terms(
-            chain, penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
+        parts = free_parts(
+            batch, penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
         )
+        return BoundParts.of_labels(parts, batch)
 
     def _cliques(self, chain: EdgeBatch) -> tuple[str, ...]:
         """Cliques that have trees; without a pair in the training set there is nothing to grow them from."""
@@ -295,11 +297,11 @@ class BoostedCRF(SequenceLabeller):
         if X is None and y is None:
             return None
         held_out = read_held_out(self, training, X, y)
-        classes, slices = training.encoded.classes, boosting.point.problem.slices
+        classes, parts = training.encoded.classes, self._labels_alone(training.chain)
 
         def value(element: Array, trees: Mapping[str, Array]) -> float:
-            labels = LabelScorer.of(free_weights(element, slices, len(classes)), "")
-            scorers = (KnownScores(trees), labels)
+            labels = parts.scorers(boosting.point.problem, element)
+            scorers = (KnownScores(trees), *fuse_scorers(labels, len(classes)))
             return held_out.loss_of(Model(training.structure, classes, scorers, None, training.forbidden))
 
         seen = {
@@ -323,9 +325,8 @@ class BoostedCRF(SequenceLabeller):
     def _take(self, training: Training, boosting: Boosting, element: Array) -> None:
         """Take over what predictions need."""
         self.classes_, self.structure_ = training.encoded.classes, training.structure
-        slices = boosting.point.problem.slices
-        for name, value in free_weights(element, slices, len(self.classes_)).items():
-            setattr(self, f"{name}_", value)
+        scorers = self._labels_alone(training.chain).scorers(boosting.point.problem, element)
+        keep_scorers(self, scorers, len(self.classes_))
         self.forests_ = boosting.forests
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
@@ -334,7 +335,7 @@ class BoostedCRF(SequenceLabeller):
 
     def _model(self) -> Model:
         trees = (ForestScorer(clique, forest) for clique, forest in self.forests_.items())
-        return fitted_model(self, *trees, LabelScorer.of(vars(self)))
+        return learnt_model(self, *trees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,9 +346,9 @@ class ForestScorer(Scorer):
     forest: Forest
 
     @property
-    def untied(self) -> bool:  # type: ignore[override]  # it depends on the clique type
-        """Whether it is about edges."""
-        return self.clique == "edge"
+    def own(self) -> frozenset[str]:  # type: ignore[override]  # it depends on the trees
+        """Return the clique type that it is about."""
+        return frozenset({self.clique})
 
     def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
         """Ask all trees."""

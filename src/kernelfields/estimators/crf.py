@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
-from ..data.training import LossSettings, Training, learns_without_labels, read_training
+from ..data.training import Training, read_training
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -35,20 +35,20 @@ from ..fitting.run import (
     watched_search,
 )
 from ..fitting.settings import CHECKS
-from ..models.fold_choice import posterior_method
+from ..losses import CustomLoss, LossSettings
+from ..models.attributes import LinearAttributes, keep_scorers, learnt_model, scorers_of
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import LINEAR
-from ..models.linear_problem import LinearWeights, exact_problem, linear_problem, linear_terms, solver_of
-from ..models.model import Model, fitted_structure, linear_model
-from ..models.posterior_fit import linear_attributes, posterior_of
-from ..models.stream_chunks import sentences_of
-from ..models.streamed import streamed
+from ..models.linear_problem import LinearFit, solver_of, widened_scorers
+from ..models.model import Model, fitted_structure
+from ..models.scorers import LearntScorer
 from ..objective import Certificate, Norm, Problem
-from ..online import Sweep, descend_first
-from ..posterior import PosteriorMethod, require_posterior
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
 from ..structures import Structure
-from ..tables import structure_of
+from ..tables import loss_settings, structure_of
+
+if TYPE_CHECKING:
+    from ..posterior import PosteriorMethod
 
 EPOCHS = 10
 """Passes of stochastic descent for large training sets: few beside the iterations they save."""
@@ -57,7 +57,7 @@ MANY = 500
 
 
 @dataclass(eq=False, repr=False)
-class CRF(SequenceLabeller):
+class CRF(LinearAttributes, SequenceLabeller):
     """Linear conditional random field, on sequences or on trees.
 
     The distribution over labellings of a sequence x is
@@ -230,7 +230,7 @@ class CRF(SequenceLabeller):
     classes: Sequence[Hashable] | None = None
     class_weight: dict[Any, float] | str | None = None
     cost: Any = None
-    loss: str | LossSettings = "log"
+    loss: str | LossSettings | CustomLoss = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     solver: str | Solver = "lbfgs"
@@ -280,19 +280,21 @@ class CRF(SequenceLabeller):
             would not, and refuse them.
         """
         if X_unlabelled is not None:
-            if not learns_without_labels(self.loss):
+            if not loss_settings(self.loss).learns_without_labels:
                 raise InputError(
                     "X_unlabelled is for losses that learn from it, such as EntropyRegularised; "
                     f"loss={self.loss!r} does not."
                 )
             X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
         training = self._training(X, y, lengths, sample_weight)
-        start = self._start(training) if self.warm_start else None
-        found, problem = self._search(training, start, X_dev, y_dev)
+        found, fit = self._search(training, X_dev, y_dev)
         if self.posterior is not None:
-            read = linear_attributes(len(training.encoded.classes))
+            from ..models.fold_choice import posterior_method
+            from ..models.posterior_fit import linear_attributes, posterior_of
+
+            read = linear_attributes(fit.parts, len(training.encoded.classes))
             method = posterior_method(self, self.posterior, X, y, lengths, sample_weight)
-            self.posterior_ = posterior_of(method, problem, found.element, read, self.random_state)
+            self.posterior_ = posterior_of(method, fit.problem, found.element, read, self.random_state)
         return self
 
     @starts_afresh
@@ -324,10 +326,13 @@ class CRF(SequenceLabeller):
         solver = solver_of(self)
         if not isinstance(solver, LBFGS | OWLQN | ConjugateGradients):
             raise InputError(f"fit_stream does not go with solver={self.solver!r}, which needs curvatures.")
+        from ..models.stream_chunks import sentences_of
+        from ..models.streamed import streamed
+
         with streamed(self, sentences_of(sentences), memory_limit, directory) as stream:
             problem, contents = stream.problem, [stream.provenance.data_hash]
             found = self._minimised(problem, problem.zero, contents, reporter(self.callback), problem.exact)
-            self._keep(stream.first, problem, None, found)
+            self._keep(stream.first, found, stream.parts.scorers(problem, found.element))
             self.provenance_ = stream.provenance
         return self
 
@@ -358,11 +363,11 @@ class CRF(SequenceLabeller):
         known = classes if base is None else base.classes_.tolist()
         training = self._training(X, y, lengths, sample_weight, known, base)
         if base is not None:
-            weights = LinearWeights.from_model(base).widened(len(training.encoded.classes))
+            known_parts = widened_scorers(base, training.chain)
             base = copy.copy(base)
             base.classes_ = training.encoded.classes
-            weights.put(base)
-        self._search(training, None, None, None, base)
+            keep_scorers(base, known_parts, len(base.classes_))
+        self._search(training, None, None, base)
         return self
 
     def _training(
@@ -376,7 +381,7 @@ class CRF(SequenceLabeller):
     ) -> Training:
         """Read and check a training set, changing nothing."""
         require_settings(vars(self), CHECKS)
-        if unlabelled_items(y, X, lengths) and not learns_without_labels(self.loss):
+        if unlabelled_items(y, X, lengths) and not loss_settings(self.loss).learns_without_labels:
             given = structure_of(self.structure) if base is None else fitted_structure(base)
             parts = set_aside(given, X, y, lengths)
             (X, lengths, _), y = parts.labelled, parts.y
@@ -391,7 +396,7 @@ class CRF(SequenceLabeller):
             extractor,
             y,
             structure,
-            untied=self.edge_features,
+            own=("edge",) if self.edge_features else (),
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             cost=self.cost,
@@ -400,45 +405,39 @@ class CRF(SequenceLabeller):
             known=known,
             classes=self.classes if known is None else None,
             observed_only=self.observed_only,
-            edge_features=self.edge_features,
-            segment_features=True,
-            sibling_features=True,
+            by_parts=True,
         )
 
     def _search(
-        self, training: Training, start: Array | None, X_dev: Any, y_dev: Any, base: CRF | None = None
-    ) -> tuple[Found, Problem]:
+        self, training: Training, X_dev: Any, y_dev: Any, base: CRF | None = None
+    ) -> tuple[Found, LinearFit]:
         """Minimise and keep what was found, on top of the weights of ``base``; return it, and of what."""
         solver = solver_of(self)
-        problem = linear_problem(
-            self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients)
-        )
+        fit = LinearFit(self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients))
         if self.posterior is not None:
-            require_posterior(problem)
+            from ..posterior import require_posterior
+
+            require_posterior(fit.problem)
         stopping = None
         if X_dev is not None or y_dev is not None:
             held_out = read_held_out(self, training, X_dev, y_dev)
-            stopping = EarlyStopping(self._held_out(problem, training, held_out), self.patience)
+            stopping = EarlyStopping(self._held_out(fit, held_out), self.patience)
 
         def begin() -> Array:
-            return self._first_guess(problem) if start is None else start
+            start = self._start(fit) if self.warm_start and base is None else None
+            return self._first_guess(fit.problem) if start is None else start
 
         def draft(point: Any) -> CRF:
-            model = copy.copy(self)
-            model._take(training, problem, point.element, base)
-            return model
-
-        def exact() -> Problem:
-            return exact_problem(self, problem, training, base)
+            return self._draft(fit, point.element)
 
         watching = observers(reporter(self.callback, draft), stopping)
         contents = [] if self.checkpoint is None else training.contents()
-        found = self._minimised(problem, begin, contents, watching, exact)
+        found = self._minimised(fit.problem, begin, contents, watching, fit.exact)
         if stopping is not None and stopping.element is not None:
-            point = exact().at(stopping.element.astype(np.float64))
+            point = fit.exact().at(stopping.element.astype(np.float64))
             found = found._replace(point=point, element=stopping.element, certificate=point.certificate)
-        self._keep(training, problem, base, found)
-        return found, problem
+        self._keep(training, found, fit.scorers(found.element))
+        return found, fit
 
     def _minimised(
         self,
@@ -458,6 +457,8 @@ class CRF(SequenceLabeller):
 
     def _first_guess(self, problem: Problem) -> Array:
         """Return where the search starts: zero, or what some passes of stochastic descent lead to."""
+        from ..online import Sweep, descend_first
+
         epochs = self.quick_start
         if epochs is None:
             epochs = EPOCHS if problem.structure.n_instances >= MANY else 0
@@ -465,55 +466,41 @@ class CRF(SequenceLabeller):
             return problem.zero()
         return descend_first(problem, epochs, seed=0)
 
-    def _start(self, training: Training) -> Array | None:
+    def _start(self, fit: LinearFit) -> Array | None:
         """Return the present weights as an element, if they fit the training set."""
-        before = previous(self)
+        before, training = previous(self), fit.training
         same = (
             before is not None
             and np.array_equal(before.classes_, training.encoded.classes)
             and before.n_features_in_ == training.inputs.features.shape[1]
         )
-        if not same:
-            return None
-        terms = linear_terms(self, training.chain, training.inputs.features, training.observed, fast=True)
-        return np.concatenate(LinearWeights.from_model(before).elements(terms))
+        return fit.parts.element(fit.problem, scorers_of(before)) if same else None
 
-    def _held_out(
-        self, problem: Problem, training: Training, held_out: HeldOutSet
-    ) -> Callable[[Array], float]:
+    def _draft(self, fit: LinearFit, element: Array) -> CRF:
+        """Return the model that an element of the objective stands for."""
+        model = copy.copy(self)
+        model._take(fit.training, fit.scorers(element))
+        return model
+
+    def _held_out(self, fit: LinearFit, held_out: HeldOutSet) -> Callable[[Array], float]:
         """Return the loss of an element on held-out sequences: that of the model it would be."""
+        return lambda element: held_out.loss_of(self._draft(fit, element)._model())
 
-        def loss(element: Array) -> float:
-            model = copy.copy(self)
-            model._take(training, problem, element, None)
-            return held_out.loss_of(model._model())
-
-        return loss
-
-    def _keep(self, training: Training, problem: Problem, base: CRF | None, found: Found) -> None:
+    def _keep(self, training: Training, found: Found, scorers: Mapping[str, LearntScorer]) -> None:
         """Take over a result, all at once."""
         point = found.point
-        self._take(training, problem, found.element, base)
+        self._take(training, scorers)
         self.provenance_ = provenance_of(training.inputs, training.encoded)
         self.certificate_: Certificate | None = found.certificate
         self.objective_ = float(point.value)
         if found.path:
             self.objective_path_ = list(found.path)
-        self.mismatch_ = mismatches(problem, point.mismatch)
+        self.mismatch_ = mismatches(point.problem, point.mismatch)
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
 
-    def _take(
-        self,
-        training: Training,
-        problem: Problem,
-        element: Array,
-        base: CRF | None,
-    ) -> None:
+    def _take(self, training: Training, scorers: Mapping[str, LearntScorer]) -> None:
         """Take over what predictions need."""
-        weights = LinearWeights.of(problem, element, len(training.encoded.classes))
-        if base is not None:
-            weights = weights.plus(LinearWeights.from_model(base))
-        weights.put(self)
+        keep_scorers(self, scorers, len(training.encoded.classes))
         self.classes_, self.structure_ = training.encoded.classes, training.structure
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
@@ -522,4 +509,4 @@ class CRF(SequenceLabeller):
         self.base_measure_ = None if self.base_measure is None else kept_measure(self.base_measure)
 
     def _model(self) -> Model:
-        return linear_model(self)
+        return learnt_model(self)

@@ -26,15 +26,16 @@ from ..fitting.observers import EarlyStopping, ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
+from ..models.attributes import keep_scorers, learnt_model
 from ..models.hidden_units import HiddenUnitProblem, HiddenUnitScorer
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import FREE, LABELLER
-from ..models.model import LabelScorer, Model, fitted_model
-from ..models.terms import Penalties, free_weights, label_terms
+from ..models.model import Model
+from ..models.parts import BoundParts, Penalties, free_parts
 from ..objective import Problem
 from ..persistence.fields import Field, Kind, Numbers
 from ..solvers import LBFGS, ConjugateGradients, Progress, Result, Solver, Stop
-from ..structures import Structure
+from ..structures import Structure, StructureBatch
 from ..tables import SOLVERS, choose, structure_of
 
 
@@ -213,11 +214,16 @@ class HiddenUnitCRF(SequenceLabeller):
 
     def _problem(self, training: Training) -> HiddenUnitProblem:
         chain, forbidden = training.chain, training.forbidden
-        penalties = Penalties.of(self.penalty, self.edge_penalty, self.second_order_penalty)
-        terms = label_terms(chain, penalties, bias=self.fit_intercept, boundaries=self.boundaries)
+        terms = self._labels_alone(chain).terms()
         offset = None if forbidden is None else offset_of(forbidden, chain, np.float64)
         free = Problem.of(training.loss, terms, offset)
         return HiddenUnitProblem(training.inputs.features, self.n_units, self.penalty, free)
+
+    def _labels_alone(self, batch: StructureBatch) -> BoundParts:
+        """Return the parts that look at labels alone."""
+        penalties = Penalties.of(self.penalty, self.edge_penalty, self.second_order_penalty)
+        parts = free_parts(batch, penalties, bias=self.fit_intercept, boundaries=self.boundaries)
+        return BoundParts.of_labels(parts, batch)
 
     def _search(
         self,
@@ -252,9 +258,9 @@ class HiddenUnitCRF(SequenceLabeller):
         self.unit_coef_ = np.ascontiguousarray(weights.coef.T)
         self.unit_intercept_, self.unit_labels_ = weights.bias.copy(), weights.labels.copy()
         self.classes_, self.structure_ = training.encoded.classes, training.structure
-        free = free_weights(weights.free, problem.free.slices, len(self.classes_))
-        for name, value in free.items():
-            setattr(self, f"{name}_", value)
+        keep_scorers(
+            self, self._labels_alone(training.chain).scorers(problem.free, weights.free), len(self.classes_)
+        )
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
@@ -262,4 +268,4 @@ class HiddenUnitCRF(SequenceLabeller):
 
     def _model(self) -> Model:
         units = HiddenUnitScorer(self.unit_coef_, self.unit_intercept_, self.unit_labels_)
-        return fitted_model(self, units, LabelScorer.of(vars(self)))
+        return learnt_model(self, units)

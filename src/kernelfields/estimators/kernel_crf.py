@@ -10,8 +10,8 @@ from typing import Any
 from ..approximation import Approximation
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
-from ..data.training import LossSettings
 from ..decoders import Decoder
+from ..losses import CustomLoss, LossSettings
 from ..models.clique_kernels import CliqueKernel
 from ..objective import Norm
 from ..posterior import PosteriorMethod
@@ -235,7 +235,7 @@ class KernelCRF(KernelModel):
     classes: Sequence[Hashable] | None = None
     class_weight: dict[Any, float] | str | None = None
     cost: Any = None
-    loss: str | LossSettings = "log"
+    loss: str | LossSettings | CustomLoss = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     approximation: str | Approximation | None = None

@@ -12,10 +12,10 @@ from ..approximation import Approximation
 from ..arrays import Array
 from ..data.base_measure import BaseMeasure, CliqueMeasures
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
-from ..data.training import class_weights
 from ..errors import InputError
 from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import starts_afresh
+from ..losses import class_weights
 from ..persistence.fields import Field, Kind
 from ..posterior import PosteriorMethod
 from ..selection import Selection
@@ -138,7 +138,7 @@ mismatch_, path_, n_iter_, stop_reason_
         encoded = encode_row_labels([labels[n] for n in kept])
         weights = None if sample_weight is None else read_row_weights(sample_weight, rows)[kept]
         if self.class_weight is not None:
-            factors = class_weights(self.class_weight, encoded)[encoded.labels]
+            factors = class_weights(self.class_weight, encoded.labels, encoded.classes)[encoded.labels]
             weights = factors if weights is None else weights * factors
         measure = self.base_measure
         if isinstance(measure, CliqueMeasures) and not (measure.edge is None and measure.triple is None):

@@ -201,7 +201,7 @@ class LocalScorer(Scorer):
     intercept: Array
     start: Array
     transitions: Array
-    untied: ClassVar[bool] = True
+    own: ClassVar[frozenset[str]] = frozenset({"edge"})
 
     def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
         """Normalise the scores of labels, position by position."""

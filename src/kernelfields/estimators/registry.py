@@ -1,6 +1,7 @@
 """What model files may hold: every estimator, and every class of object among settings and attributes.
 
-A new kernel, solver, decoder, approximation, rule or estimator is one line here.
+A new kernel, solver, decoder, approximation, rule or estimator is one line here: its module and its name.
+Nothing is imported before a file needs it.
 """
 
 from __future__ import annotations
@@ -11,47 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import (
-    approximation,
-    constraints,
-    decoders,
-    emissions,
-    graphs,
-    guarantees,
-    kernels,
-    losses,
-    objective,
-    posterior,
-    selection,
-    solvers,
-    structures,
-)
-from ..boosting.tree_arrays import TreeArrays
-from ..boosting.trees import Forest
-from ..data.base_measure import CliqueMeasures
-from ..data.reading import Verbatim
+from .. import approximation, decoders
 from ..emissions.saved import SAVED as SAVED_EMISSIONS
-from ..emissions.unknown import WordClass
 from ..errors import ModelFormatError
 from ..features.saved import SAVED as SAVED_FEATURES
-from ..fields import Annealing, MarkovField, PersistentChains
-from ..fields.layout import FieldLayout
-from ..fitting.provenance import Provenance, versions
-from ..incremental import AROW, PassiveAggressive, StochasticCRF, StructuredPerceptron
+from ..fitting.provenance import versions
 from ..kernels.saved import SAVED as SAVED_KERNELS
-from ..models.averaging import Averaging
-from ..models.calibration import Calibration
-from ..models.changes import Changes
-from ..models.clique_kernels import CliqueExpansion, CliqueKernel
-from ..models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
-from ..models.graph_cliques import AllUnused, LabelPair, LabelPairs, UnusedCliques
-from ..models.label_switching import SwitchingStep
-from ..models.scaling import Scaling
-from ..models.separate_kernels import SeparateKernels
-from ..models.structure_search import Trial
-from ..models.trail import Trail
-from ..models.vertex_kernels import LabelGroup, VertexKernels
-from ..objective import Certificate
 from ..persistence.objects import (
     Check,
     Kinds,
@@ -63,263 +29,248 @@ from ..persistence.objects import (
     stored_by_settings,
 )
 from ..persistence.random_states import RANDOM_STATE
-from ..persistence.savable import Savable
-from ..transduction import LabelPropagation, LabelSpreading, PoissonLearning, TransductiveSVM
-from .boosted_crf import BoostedCRF
-from .cascade import Cascade
-from .classifier_markov_model import ClassifierMarkovModel
-from .crf import CRF
-from .field_clustering import FieldClustering
-from .gp_sequence_classifier import GPSequenceClassifier
-from .hidden_states import HiddenStates
-from .hidden_unit_crf import HiddenUnitCRF
-from .hmm import HMM
-from .kernel_crf import KernelCRF
-from .kernel_logistic_regression import KernelLogisticRegression
-from .kernel_perceptron import KernelPerceptron
-from .memm import MEMM
-from .self_training import SelfTraining
-from .sequence_adaboost import SequenceAdaBoost
-from .sequence_clustering import SequenceClustering
-from .sequence_pipeline import SequencePipeline
-from .structure_learner import StructureLearner
-from .structured_svm import Round, StructuredSVM
 
-RECIPES: Mapping[str, type[Savable]] = {
-    "arow": AROW,
-    "boosted-crf": BoostedCRF,
-    "cascade": Cascade,
-    "classifier-markov-model": ClassifierMarkovModel,
-    "crf": CRF,
-    "field-clustering": FieldClustering,
-    "gp-sequence-classifier": GPSequenceClassifier,
-    "hidden-states": HiddenStates,
-    "hidden-unit-crf": HiddenUnitCRF,
-    "hmm": HMM,
-    "kernel-crf": KernelCRF,
-    "kernel-logistic-regression": KernelLogisticRegression,
-    "kernel-perceptron": KernelPerceptron,
-    "label-propagation": LabelPropagation,
-    "label-spreading": LabelSpreading,
-    "markov-field": MarkovField,
-    "memm": MEMM,
-    "passive-aggressive": PassiveAggressive,
-    "poisson-learning": PoissonLearning,
-    "self-training": SelfTraining,
-    "sequence-adaboost": SequenceAdaBoost,
-    "sequence-clustering": SequenceClustering,
-    "sequence-pipeline": SequencePipeline,
-    "stochastic-crf": StochasticCRF,
-    "structure-learner": StructureLearner,
-    "structured-perceptron": StructuredPerceptron,
-    "structured-svm": StructuredSVM,
-    "transductive-svm": TransductiveSVM,
+RECIPES: Mapping[str, str] = {
+    "arow": ".incremental.arow:AROW",
+    "boosted-crf": ".estimators.boosted_crf:BoostedCRF",
+    "cascade": ".estimators.cascade:Cascade",
+    "classifier-markov-model": ".estimators.classifier_markov_model:ClassifierMarkovModel",
+    "crf": ".estimators.crf:CRF",
+    "field-clustering": ".estimators.field_clustering:FieldClustering",
+    "gp-sequence-classifier": ".estimators.gp_sequence_classifier:GPSequenceClassifier",
+    "hidden-states": ".estimators.hidden_states:HiddenStates",
+    "hidden-unit-crf": ".estimators.hidden_unit_crf:HiddenUnitCRF",
+    "hmm": ".estimators.hmm:HMM",
+    "kernel-crf": ".estimators.kernel_crf:KernelCRF",
+    "kernel-logistic-regression": ".estimators.kernel_logistic_regression:KernelLogisticRegression",
+    "kernel-perceptron": ".estimators.kernel_perceptron:KernelPerceptron",
+    "label-propagation": ".transduction.label_propagation:LabelPropagation",
+    "label-spreading": ".transduction.label_spreading:LabelSpreading",
+    "markov-field": ".fields.markov_field:MarkovField",
+    "memm": ".estimators.memm:MEMM",
+    "passive-aggressive": ".incremental.passive_aggressive:PassiveAggressive",
+    "poisson-learning": ".transduction.poisson_learning:PoissonLearning",
+    "self-training": ".estimators.self_training:SelfTraining",
+    "sequence-adaboost": ".estimators.sequence_adaboost:SequenceAdaBoost",
+    "sequence-clustering": ".estimators.sequence_clustering:SequenceClustering",
+    "sequence-pipeline": ".estimators.sequence_pipeline:SequencePipeline",
+    "stochastic-crf": ".incremental.stochastic_crf:StochasticCRF",
+    "structure-learner": ".estimators.structure_learner:StructureLearner",
+    "structured-perceptron": ".incremental.perceptron:StructuredPerceptron",
+    "structured-svm": ".estimators.structured_svm:StructuredSVM",
+    "transductive-svm": ".transduction.transductive_svm:TransductiveSVM",
 }
 """Estimators by their names in files, which never change."""
 KERNELS = (
-    kernels.AdditiveChiSquare,
-    kernels.Columns,
-    kernels.Constant,
-    kernels.Cosine,
-    kernels.Expected,
-    kernels.ExponentialChiSquare,
-    kernels.GaussianExpectation,
-    kernels.GaussianProcessKernel,
-    kernels.GraphKernel,
-    kernels.Hamming,
-    kernels.Jaccard,
-    kernels.Laplacian,
-    kernels.Linear,
-    kernels.Matern,
-    kernels.Normalized,
-    kernels.Polynomial,
-    kernels.Power,
-    kernels.Precomputed,
-    kernels.Product,
-    kernels.RBF,
-    kernels.Rescaled,
-    kernels.Scaled,
-    kernels.SpectralKernel,
-    kernels.Spectrum,
-    kernels.Standardized,
-    kernels.Subsequence,
-    kernels.Sum,
-    kernels.Tanimoto,
-    kernels.TreeFragments,
-    kernels.WindowProduct,
-    kernels.WindowSum,
+    ".kernels.chi_square:AdditiveChiSquare",
+    ".kernels.columns:Columns",
+    ".kernels.constant:Constant",
+    ".kernels.cosine:Cosine",
+    ".kernels.expected:Expected",
+    ".kernels.chi_square:ExponentialChiSquare",
+    ".kernels.expected:GaussianExpectation",
+    ".kernels.gaussian_process:GaussianProcessKernel",
+    ".kernels.graph:GraphKernel",
+    ".kernels.hamming:Hamming",
+    ".kernels.jaccard:Jaccard",
+    ".kernels.laplacian:Laplacian",
+    ".kernels.linear:Linear",
+    ".kernels.matern:Matern",
+    ".kernels.normalized:Normalized",
+    ".kernels.polynomial:Polynomial",
+    ".kernels.power:Power",
+    ".kernels.precomputed:Precomputed",
+    ".kernels.product:Product",
+    ".kernels.rbf:RBF",
+    ".kernels.rescaled:Rescaled",
+    ".kernels.scaled:Scaled",
+    ".kernels.spectral:SpectralKernel",
+    ".kernels.spectrum:Spectrum",
+    ".kernels.standardized:Standardized",
+    ".kernels.subsequence:Subsequence",
+    ".kernels.sum:Sum",
+    ".kernels.tanimoto:Tanimoto",
+    ".kernels.tree_fragments:TreeFragments",
+    ".kernels.window:WindowProduct",
+    ".kernels.window:WindowSum",
 )
 GRAPHS = (
-    graphs.Diffusion,
-    graphs.InverseCosine,
-    graphs.NeighborGraph,
-    graphs.PrecomputedGraph,
-    graphs.RandomWalk,
-    graphs.Regularised,
-    graphs.Truncated,
+    ".graphs.transforms:Diffusion",
+    ".graphs.transforms:InverseCosine",
+    ".graphs.neighbor_graph:NeighborGraph",
+    ".graphs.precomputed_graph:PrecomputedGraph",
+    ".graphs.transforms:RandomWalk",
+    ".graphs.transforms:Regularised",
+    ".graphs.transforms:Truncated",
 )
 """Graphs and transforms, which are their settings."""
 RECORDS = (
-    AllUnused,
-    Annealing,
-    Averaging,
-    Boundaries,
-    Calibration,
-    Certificate,
-    Changes,
-    CliqueExpansion,
-    CliqueKernel,
-    CliqueMeasures,
-    Edges,
-    FieldLayout,
-    FurtherKernel,
-    InputEdges,
-    LabelGroup,
-    LabelPair,
-    LabelPairs,
-    PersistentChains,
-    Provenance,
-    Round,
-    Scaling,
-    SecondOrder,
-    SeparateKernels,
-    SwitchingStep,
-    Trail,
-    Trial,
-    UnusedCliques,
-    VertexKernels,
-    WordClass,
-    constraints.Constraints,
-    constraints.Cyclic,
-    constraints.Forbidden,
-    constraints.LeftRight,
-    constraints.OwnedRule,
-    constraints.RunParts,
-    constraints.TagScheme,
-    decoders.Abstain,
-    decoders.BayesRule,
-    decoders.LinearProgram,
-    decoders.SemidefiniteProgram,
-    decoders.Viterbi,
-    guarantees.JudgedAnswers,
-    guarantees.Betting,
-    guarantees.HoeffdingBentkus,
-    guarantees.Missed,
-    posterior.Laplace,
-    posterior.SliceSampling,
-    posterior.Variational,
-    selection.AtRandom,
-    selection.Atoms,
-    selection.ExactGain,
-    selection.FunctionalGradient,
-    selection.GainBound,
-    selection.GapShare,
-    selection.GreedyCliques,
-    selection.ImportVectors,
-    selection.InTurn,
-    approximation.IncompleteCholesky,
-    approximation.KMeans,
-    selection.LargestGradient,
-    approximation.LeverageScores,
-    approximation.Nystroem,
-    approximation.RandomFourier,
-    selection.RefitAll,
-    selection.RefitNew,
-    selection.SGPS,
-    selection.SGSA,
-    selection.SelectionStep,
-    approximation.Uniform,
-    selection.WholeSequences,
-    objective.GroupNorm,
-    objective.L1Norm,
-    objective.SpaceNorm,
-    losses.PairCost,
-    losses.VariationalEM,
-    losses.EntropyRegularised,
-    losses.InformationMaximisation,
-    losses.OwnedStates,
-    structures.Alignment,
-    structures.AlphaExpansion,
-    structures.AtMost,
-    structures.BeliefPropagation,
-    structures.Bethe,
-    structures.Chain,
-    structures.Constituency,
-    structures.ConvexFreeEnergy,
-    structures.Dependency,
-    structures.SiblingDependency,
-    structures.DualDecomposition,
-    structures.Exact,
-    structures.ExactlyOne,
-    structures.Gibbs,
-    structures.Grammar,
-    structures.GrammarTrees,
-    structures.Graph,
-    structures.Grid,
-    structures.Hierarchy,
-    structures.Implies,
-    structures.LabelSwap,
-    structures.LinearProgramMax,
-    structures.Matching,
-    structures.MeanField,
-    structures.MultiLabel,
-    structures.Segments,
-    structures.SemidefiniteMax,
-    structures.CandidateSegments,
-    structures.Tree,
-    structures.TreeReweighted,
-    structures.TreeReweightedMax,
-    solvers.BlockFrankWolfe,
-    solvers.BlockJacobi,
-    solvers.ConjugateGradients,
-    solvers.CuttingPlane,
-    solvers.DualAscent,
-    solvers.ExponentiatedGradient,
-    solvers.IterativeScaling,
-    solvers.LBFGS,
-    solvers.LinearProgramming,
-    solvers.MetaDescent,
-    solvers.NewtonCG,
-    solvers.OWLQN,
-    solvers.ProximalQuasiNewton,
-    solvers.Subgradient,
-    solvers.Subspace,
-    solvers.WorkingSet,
+    ".models.graph_cliques:AllUnused",
+    ".fields.annealing:Annealing",
+    ".models.averaging:Averaging",
+    ".models.clique_types:Boundaries",
+    ".models.calibration:Calibration",
+    ".objective.certificate:Certificate",
+    ".models.changes:Changes",
+    ".models.clique_kernels:CliqueKernel",
+    ".data.base_measure:CliqueMeasures",
+    ".models.clique_types:Edges",
+    ".models.scorers:EndScorer",
+    ".models.expansion_scorer:ExpansionScorer",
+    ".models.parts.free:FreeScores",
+    ".models.parts.kernel:KernelScores",
+    ".models.parts.linear:LinearScores",
+    ".models.scorers:TableScorer",
+    ".models.scorers:WeightScorer",
+    ".fields.layout:FieldLayout",
+    ".models.clique_types:FurtherKernel",
+    ".models.clique_types:InputEdges",
+    ".models.vertex_kernels:LabelGroup",
+    ".models.graph_cliques:LabelPair",
+    ".models.graph_cliques:LabelPairs",
+    ".fields.persistent_chains:PersistentChains",
+    ".fitting.provenance:Provenance",
+    ".estimators.structured_svm:Round",
+    ".models.scaling:Scaling",
+    ".models.clique_types:SecondOrder",
+    ".models.separate_kernels:SeparateKernels",
+    ".models.label_switching:SwitchingStep",
+    ".models.trail:Trail",
+    ".models.structure_search:Trial",
+    ".models.graph_cliques:UnusedCliques",
+    ".models.vertex_kernels:VertexKernels",
+    ".emissions.unknown:WordClass",
+    ".constraints.named:Constraints",
+    ".constraints.topologies:Cyclic",
+    ".constraints._base:Forbidden",
+    ".constraints.topologies:LeftRight",
+    ".constraints.owned:OwnedRule",
+    ".constraints.runs:RunParts",
+    ".constraints.tags:TagScheme",
+    ".decoders.abstain:Abstain",
+    ".decoders.cost:BayesRule",
+    ".decoders.linear_program:LinearProgram",
+    ".decoders.semidefinite:SemidefiniteProgram",
+    ".decoders.map:Viterbi",
+    ".guarantees.answers:JudgedAnswers",
+    ".guarantees.betting:Betting",
+    ".guarantees.hoeffding_bentkus:HoeffdingBentkus",
+    ".guarantees.risk_control:Missed",
+    ".posterior.laplace:Laplace",
+    ".posterior.slice_sampling:SliceSampling",
+    ".posterior.variational:Variational",
+    ".selection.orders:AtRandom",
+    ".selection.atoms:Atoms",
+    ".selection.criteria:ExactGain",
+    ".selection.criteria:FunctionalGradient",
+    ".selection.criteria:GainBound",
+    ".selection.criteria:GapShare",
+    ".selection.greedy_cliques:GreedyCliques",
+    ".selection.import_vectors:ImportVectors",
+    ".selection.orders:InTurn",
+    ".approximation.incomplete_cholesky:IncompleteCholesky",
+    ".approximation.landmarks:KMeans",
+    ".selection.orders:LargestGradient",
+    ".approximation.landmarks:LeverageScores",
+    ".approximation.nystroem:Nystroem",
+    ".approximation.fourier:RandomFourier",
+    ".selection.refit:RefitAll",
+    ".selection.refit:RefitNew",
+    ".selection.sgps:SGPS",
+    ".selection.sgsa:SGSA",
+    ".selection.growth:SelectionStep",
+    ".approximation.landmarks:Uniform",
+    ".selection.whole_sequences:WholeSequences",
+    ".objective.norms:GroupNorm",
+    ".objective.norms:L1Norm",
+    ".objective.norms:SpaceNorm",
+    ".losses.costs:PairCost",
+    ".losses.variational_em:VariationalEM",
+    ".losses.entropy:EntropyRegularised",
+    ".losses.information:InformationMaximisation",
+    ".losses.hidden_states:OwnedStates",
+    ".structures.alignments:Alignment",
+    ".structures.cut_moves:AlphaExpansion",
+    ".structures.logic:AtMost",
+    ".structures.belief_propagation:BeliefPropagation",
+    ".structures.bethe_matching:Bethe",
+    ".structures.settings:Chain",
+    ".structures.phrase_structure:Constituency",
+    ".structures.convex_free_energy:ConvexFreeEnergy",
+    ".structures.parses:Dependency",
+    ".structures.sibling_parses:SiblingDependency",
+    ".structures.dual_decomposition:DualDecomposition",
+    ".structures.exact:Exact",
+    ".structures.logic:ExactlyOne",
+    ".structures.gibbs:Gibbs",
+    ".structures.grammar:Grammar",
+    ".structures.grammar_trees:GrammarTrees",
+    ".structures.graphs:Graph",
+    ".structures.grids:Grid",
+    ".structures.hierarchy:Hierarchy",
+    ".structures.logic:Implies",
+    ".structures.cut_moves:LabelSwap",
+    ".structures.linear_program_max:LinearProgramMax",
+    ".structures.matchings:Matching",
+    ".structures.mean_field:MeanField",
+    ".structures.multi_label:MultiLabel",
+    ".structures.segments:Segments",
+    ".structures.semidefinite_max:SemidefiniteMax",
+    ".structures.candidate_segments:CandidateSegments",
+    ".structures.settings:Tree",
+    ".structures.tree_reweighted:TreeReweighted",
+    ".structures.reweighted_max:TreeReweightedMax",
+    ".solvers.frank_wolfe:BlockFrankWolfe",
+    ".solvers.block_jacobi:BlockJacobi",
+    ".solvers.conjugate:ConjugateGradients",
+    ".solvers.cutting_plane:CuttingPlane",
+    ".solvers.dual_ascent:DualAscent",
+    ".solvers.exponentiated_gradient:ExponentiatedGradient",
+    ".solvers.iterative_scaling:IterativeScaling",
+    ".solvers.lbfgs:LBFGS",
+    ".solvers.linear_programming:LinearProgramming",
+    ".solvers.meta_descent:MetaDescent",
+    ".solvers.newton_cg:NewtonCG",
+    ".solvers.owlqn:OWLQN",
+    ".solvers.proximal:ProximalQuasiNewton",
+    ".solvers.subgradient:Subgradient",
+    ".solvers.subspace:Subspace",
+    ".solvers.working_set:WorkingSet",
 )
 """Dataclasses and named tuples: their fields are their parts."""
 FAMILIES = (
-    emissions.Bernoulli,
-    emissions.Categorical,
-    emissions.DiagonalGaussian,
-    emissions.FullGaussian,
-    emissions.GaussianMixture,
-    emissions.Multinomial,
-    emissions.Poisson,
-    emissions.SphericalGaussian,
-    emissions.TiedGaussian,
-    emissions.UnknownWords,
+    ".emissions.bernoulli:Bernoulli",
+    ".emissions.categorical:Categorical",
+    ".emissions.gaussian:DiagonalGaussian",
+    ".emissions.gaussian:FullGaussian",
+    ".emissions.mixture:GaussianMixture",
+    ".emissions.multinomial:Multinomial",
+    ".emissions.poisson:Poisson",
+    ".emissions.gaussian:SphericalGaussian",
+    ".emissions.gaussian:TiedGaussian",
+    ".emissions.unknown:UnknownWords",
 )
 """Like kernels, they are their settings."""
 KINDS: Kinds = {
-    "Approximation": approximation.Approximation,
-    "Criterion": selection.Criterion,
-    "CuttingPlane": solvers.CuttingPlane,
-    "Emissions": emissions.Emissions,
-    "Family": emissions.Family,
-    "GaussianFamily": emissions.GaussianFamily,
-    "MarginSolver": solvers.MarginSolver,
-    "Order": selection.Order,
-    "Refit": selection.Refit,
-    "Selection": selection.Selection,
-    "UnknownWords": emissions.UnknownWords,
+    "Approximation": ".approximation._base:Approximation",
+    "Criterion": ".selection.criteria:Criterion",
+    "CuttingPlane": ".solvers.cutting_plane:CuttingPlane",
+    "Emissions": ".emissions._base:Emissions",
+    "Family": ".emissions._base:Family",
+    "GaussianFamily": ".emissions._gaussian_base:GaussianFamily",
+    "MarginSolver": ".solvers._margin_base:MarginSolver",
+    "Order": ".selection.orders:Order",
+    "Refit": ".selection.refit:Refit",
+    "Selection": ".selection._growing_base:Selection",
+    "UnknownWords": ".emissions.unknown:UnknownWords",
     "Array": np.ndarray,
-    "Decoder": decoders.Decoder,
-    "Kernel": kernels.Kernel,
-    "Landmarks": approximation.Landmarks,
+    "Decoder": ".decoders._base:Decoder",
+    "Kernel": ".kernels._base:Kernel",
+    "Landmarks": ".approximation._base:Landmarks",
     "None": type(None),
-    "ObservationGraph": graphs.ObservationGraph,
-    "Rule": constraints.Rule,
-    "Solver": solvers.Solver,
+    "ObservationGraph": ".graphs._base:ObservationGraph",
+    "Rule": ".constraints._base:Rule",
+    "Solver": ".solvers._base:Solver",
     "bool": (bool, np.bool_, int),
     "dict": dict,
     "float": Real,
@@ -344,33 +295,69 @@ def _fourier_map(parts: Parts, _: Check) -> Any:
     return approximation.FourierMap(frequencies)
 
 
-def _forest(parts: Parts, check: Check) -> Forest:
+def _kernel_map(parts: Parts, _: Check) -> Any:
+    from ..kernels import Kernel
+
+    kernel, basis = parts["kernel"], parts["basis"]
+    if not isinstance(kernel, Kernel) or getattr(basis, "ndim", 0) not in (1, 2):
+        raise ModelFormatError("An expansion has no kernel, or no basis.")
+    return approximation.KernelMap(kernel, basis)
+
+
+def _clique_expansion(parts: Parts, check: Check) -> Any:
+    """Return the function of cliques of an older file as a part; `KernelModel` gives it its shape."""
+    from ..models.expansion_scorer import ExpansionScorer
+
+    found = _kernel_map(parts, check)
+    return ExpansionScorer(parts["clique"], found, parts["coef"], parts["view"], found.basis.dtype)
+
+
+def _forest(parts: Parts, check: Check) -> Any:
+    from ..boosting.tree_arrays import TreeArrays
+    from ..boosting.trees import Forest
+
     arrays = TreeArrays(**check(TreeArrays, parts))
     arrays.require_sound()
     return Forest.of(arrays)
 
 
-NAMES: Mapping[type, str] = {selection.SelectionStep: "Step"}
+def _verbatim(_: Parts, __: Check) -> Any:
+    from ..data.reading import Verbatim
+
+    return Verbatim()
+
+
+NAMES: Mapping[str, str] = {".selection.growth:SelectionStep": "Step"}
 """Names in files of classes that have been renamed since."""
 
 REGISTRY = Registry(
     RECIPES,
     (
-        *(stored_by_settings(cls, NAMES.get(cls, "")) for cls in (*KERNELS, *GRAPHS, *FAMILIES)),
-        *(stored_by_fields(cls, NAMES.get(cls, "")) for cls in RECORDS),
+        # Functions of cliques in files up to format 5; the row of the same class below names it in new ones.
+        StoredClass(
+            "CliqueExpansion", ".models.expansion_scorer:ExpansionScorer", fields_of, _clique_expansion
+        ),
+        *(stored_by_settings(kind, NAMES.get(kind, "")) for kind in (*KERNELS, *GRAPHS, *FAMILIES)),
+        *(stored_by_fields(kind, NAMES.get(kind, "")) for kind in RECORDS),
         *SAVED_EMISSIONS,
         *SAVED_FEATURES,
         *SAVED_KERNELS,
         RANDOM_STATE,
-        StoredClass("Forest", Forest, lambda found: found.arrays()._asdict(), _forest),
+        StoredClass("Forest", ".boosting.trees:Forest", lambda found: found.arrays()._asdict(), _forest),
         StoredClass(
             "FourierMap",
-            approximation.FourierMap,
+            ".approximation.fourier:FourierMap",
             lambda found: {"frequencies": found.frequencies},
             _fourier_map,
         ),
-        StoredClass("Posterior", decoders.Posterior, fields_of, _posterior),
-        StoredClass("Verbatim", Verbatim, lambda _: {}, lambda _, __: Verbatim()),
+        StoredClass(
+            "KernelMap",
+            ".approximation.maps:KernelMap",
+            lambda found: {"kernel": found.kernel, "basis": found.basis},
+            _kernel_map,
+        ),
+        StoredClass("Posterior", ".decoders.posterior:Posterior", fields_of, _posterior),
+        StoredClass("Verbatim", ".data.reading:Verbatim", lambda _: {}, _verbatim),
     ),
     KINDS,
     versions,

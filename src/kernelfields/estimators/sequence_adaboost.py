@@ -24,11 +24,12 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import observers, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..memory import require_memory
+from ..models.attributes import keep_scorers, learnt_model
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import LINEAR
 from ..models.linear import LabelledSet, read_labelled
-from ..models.linear_problem import LinearWeights
-from ..models.model import Model, linear_model
+from ..models.model import Model
+from ..models.scorers import EndScorer, LearntScorer, TableScorer, WeightScorer
 from ..persistence.fields import Field, Kind
 from ..solvers import Progress
 from ..structures import Chain, ChainBatch
@@ -161,13 +162,13 @@ class SequenceAdaBoost(SequenceLabeller):
 
         def draft(_: Any) -> SequenceAdaBoost:
             model = copy.copy(self)
-            self._weights(boosting).put(model)
+            keep_scorers(model, self._scorers(boosting), len(model.classes_))
             return model
 
         with ProgressLine() if self.verbose else nullcontext() as line:
             watching = observers(reporter(self.callback, draft), line)
             done = boost(boosting, self.n_rounds, float(self.tol), watching)
-        self._weights(boosting).put(self)
+        keep_scorers(self, self._scorers(boosting), len(self.classes_))
         self.log_losses_, self.bounds_, self.stop_reason_ = done
         self.n_iter_ = len(done.bounds)
         return self
@@ -200,14 +201,18 @@ class SequenceAdaBoost(SequenceLabeller):
         return columns
 
     @staticmethod
-    def _weights(boosting: SequenceBoosting) -> LinearWeights:
-        """Return the weights reached so far."""
+    def _scorers(boosting: SequenceBoosting) -> dict[str, LearntScorer]:
+        """Return the parts reached so far."""
         pairs, positions = (part.weights.copy() for part in boosting.parts)
-        bias, start, end = positions[-3:]
-        return LinearWeights(np.ascontiguousarray(positions[:-3].T), bias, start, end, pairs)
+        return {
+            "features": WeightScorer(None, np.ascontiguousarray(positions[:-3].T)),
+            "bias": TableScorer(None, positions[-3]),
+            "boundaries": EndScorer(positions[-2:]),
+            "edges": TableScorer("edge", pairs),
+        }
 
     def _model(self) -> Model:
-        return linear_model(self)
+        return learnt_model(self)
 
 
 _CHECKS = {

@@ -22,8 +22,9 @@ from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import exact_certificate, observers, previous, reporter, starts_afresh
 from ..fitting.settings import CHECKS
+from ..losses.hinge_settings import HingeSettings
+from ..models.attributes import learnt_model
 from ..models.expansion import Expanded
-from ..models.hinge import hinge_maker
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scorers import kernel_model
 from ..models.labeller import SequenceLabeller
@@ -31,7 +32,7 @@ from ..models.learnt import MARGIN
 from ..models.margin_faces import Face, KernelFace, LinearFace
 from ..models.margin_solvers import AnySolver, handed_over, margin_dual, margin_solver
 from ..models.margin_start import Ended
-from ..models.model import Model, linear_model
+from ..models.model import Model
 from ..objective import BlockDual, Certificate, DetourDual, Point, Problem
 from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver, Progress, Result
 from ..structures import Structure
@@ -232,8 +233,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         require_settings(vars(self), {**CHECKS, **special, "norm": one_of(["squared", "l1"])})
         self._require_solvable()
         face = self._face()
-        linear = self.kernel is None
-        training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled, sibling_features=linear)
+        training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled)
         expanded = face.expanded(training)
         problem = expanded.problem
         solver = margin_solver(self, problem)
@@ -272,7 +272,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
             structure=self.structure,
             fit_intercept=self.fit_intercept,
             boundaries=self.boundaries,
-            loss=hinge_maker(self.rescaling, self.cost),  # type: ignore[arg-type]
+            loss=HingeSettings(self.rescaling, self.cost),
             constraints=self.constraints,
             base_measure=self.base_measure,
             classes=self.classes,
@@ -345,4 +345,4 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     def _model(self) -> Model:
         if getattr(self, "coef_", None) is None:
             return kernel_model(self)
-        return linear_model(self, np.float64)
+        return learnt_model(self, dtype=np.float64)

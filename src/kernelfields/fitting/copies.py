@@ -14,4 +14,7 @@ def silent_copy(model: Any, **settings: Any) -> Any:
 
     known = model.get_params(deep=False)
     quiet = {name: value for name, value in SILENT.items() if name in known}
-    return clone(type(model)(**{**known, **quiet})).set_params(**settings)
+    copy = clone(type(model)(**{**known, **quiet}))
+    ends = {name: name.rpartition("__")[2] for name in copy.get_params() if "__" in name}
+    within = {name: SILENT[end] for name, end in ends.items() if end in SILENT}
+    return copy.set_params(**{**within, **settings})

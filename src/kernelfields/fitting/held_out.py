@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .. import losses
 from ..arrays import Array
 from ..data.inputs import Inputs
-from ..data.labels import UNKNOWN, UNOBSERVED, Encoded, known_outputs, lookup, read_outputs
+from ..data.labels import UNKNOWN, UNOBSERVED, known_outputs, lookup, read_outputs
 from ..data.reading import read_to_predict
 from ..data.rules import require_possible, require_respected
-from ..data.training import Training, loss_of
+from ..data.training import Training
 from ..errors import InputError, warn_user
-from ..losses import Loss, Piecewise, PseudoLikelihood
+from ..losses import observed_log
 from ..structures import Structure
 
 
@@ -22,7 +23,7 @@ class HeldOutSet(NamedTuple):
     labels: Array
     """Index into the classes; −1 where a label is missing, or one that training did not have."""
     chain: Any
-    loss: Loss
+    loss: losses.Loss
     """−log p of the labels that count; what takes its place where the training loss has no sums."""
 
     def loss_of(self, model: Any) -> float:
@@ -50,10 +51,8 @@ def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
     if training.forbidden is not None:
         require_respected(training.forbidden, chain, labels, training.encoded.classes, "X_dev")
     # What was trained without sums over labellings may have none to be judged by.
-    local = training.loss if isinstance(training.loss, PseudoLikelihood | Piecewise) else None
-    encoded = Encoded(labels, training.encoded.classes)
-    loss = loss_of(chain, encoded, None, None) if local is None else type(local)(chain, labels)
-    return HeldOutSet(inputs, labels, chain, loss)
+    judge = training.loss.judge(chain, labels)
+    return HeldOutSet(inputs, labels, chain, observed_log(chain, labels) if judge is None else judge)
 
 
 def require_both(X: Any, y: Any) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..checks import (
     Check,
-    Table,
     chosen,
     one_of,
     optional,
@@ -24,11 +23,8 @@ from ..checks import (
     whole,
 )
 from ..data.seeds import random_state
-from ..data.training import LOSSES
 from ..errors import InputError
-from ..losses import CustomLoss, EntropyRegularised, InformationMaximisation, OwnedStates, VariationalEM
-from ..selection import Selection
-from ..tables import DECODERS, POSTERIORS, STRUCTURES
+from ..tables import DECODERS, LOSSES, POSTERIORS, STRUCTURES
 
 
 def odd(name: str, value: Any) -> None:
@@ -39,7 +35,11 @@ def odd(name: str, value: Any) -> None:
 
 def selecting(name: str, value: Any) -> None:
     """Check whether, or by which rule, functions are selected."""
-    if not isinstance(value, bool | np.bool_ | Selection):
+    if isinstance(value, bool | np.bool_):
+        return
+    from ..selection import Selection
+
+    if not isinstance(value, Selection):
         raise InputError(f"{name} is {shown(value)}; it must be True, False or a Selection.")
 
 
@@ -77,16 +77,7 @@ CHECKS: Mapping[str, Check] = {
     "decoder": chosen(DECODERS),
     "dtype": precision,
     "folds": optional(whole(2)),
-    "loss": chosen(
-        Table(
-            VariationalEM,
-            EntropyRegularised,
-            OwnedStates,
-            InformationMaximisation,
-            CustomLoss,
-            entries=LOSSES,
-        )
-    ),
+    "loss": chosen(LOSSES),
     "max_leaf_nodes": optional(whole(2)),
     "max_iter": whole(0),
     "memory_limit": optional(lambda name, value: require_whole(name, value, 0)),

@@ -1,25 +1,66 @@
 """Losses: each compares hallucinated with observed parts."""
 
-from ._base import BlockLoss, CustomLoss, Loss, LossValue
-from ._hinge_base import Hinge, Planes
-from ._local_base import LocalLoss
-from .costs import ErrorFunction, LabellingCost, PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
-from .entropy import EntropyRegularised, LogWithEntropy
-from .expected_log import ExpectedLog
-from .hidden_states import HiddenStateLog, OwnedStates
-from .hinge_callback import CallbackHinge
-from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
-from .hinge_margin import MarginHinge
-from .hinge_relaxed import RelaxedMarginHinge
-from .hinge_slack import SearchedSlackHinge
-from .hinge_zero_one import ZeroOneHinge
-from .information import Information, InformationMaximisation
-from .log import Log, require_sums
-from .marginal_log import MarginalLog
-from .partial_log import PartialLog
-from .piecewise import Piecewise
-from .pseudo import PseudoLikelihood
-from .variational_em import VariationalEM
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+from .class_weights import ClassWeight as ClassWeight
+from .class_weights import class_weights as class_weights
+
+if TYPE_CHECKING:
+    from ._base import BlockLoss, Loss, LossValue
+    from ._hinge_base import Hinge, Planes
+    from ._local_base import LocalLoss
+    from ._search_base import Minimiser
+    from ._settings_base import LossSettings
+    from .costs import ErrorFunction, LabellingCost, PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
+    from .custom import CustomLoss
+    from .entropy import EntropyRegularised, LogWithEntropy
+    from .expected_log import ExpectedLog
+    from .hidden_states import HiddenStateLog, OwnedStates
+    from .hinge_callback import CallbackHinge
+    from .hinge_errors import CountedHinge, CountedMarginHinge, SlackHinge
+    from .hinge_margin import MarginHinge
+    from .hinge_relaxed import RelaxedMarginHinge
+    from .hinge_slack import SearchedSlackHinge
+    from .hinge_zero_one import ZeroOneHinge
+    from .information import Information, InformationMaximisation
+    from .log import Log, require_sums
+    from .log_settings import observed_log
+    from .marginal_log import MarginalLog
+    from .partial_log import PartialLog
+    from .piecewise import Piecewise
+    from .pseudo import PseudoLikelihood
+    from .variational_em import VariationalEM
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "_base": "BlockLoss Loss LossValue",
+            "_hinge_base": "Hinge Planes",
+            "_local_base": "LocalLoss",
+            "_search_base": "Minimiser",
+            "_settings_base": "LossSettings",
+            "costs": "ErrorFunction LabellingCost PairCost edge_cost hamming_cost pair_cost vertex_cost",
+            "custom": "CustomLoss",
+            "entropy": "EntropyRegularised LogWithEntropy",
+            "expected_log": "ExpectedLog",
+            "hidden_states": "HiddenStateLog OwnedStates",
+            "hinge_callback": "CallbackHinge",
+            "hinge_errors": "CountedHinge CountedMarginHinge SlackHinge",
+            "hinge_margin": "MarginHinge",
+            "hinge_relaxed": "RelaxedMarginHinge",
+            "hinge_slack": "SearchedSlackHinge",
+            "hinge_zero_one": "ZeroOneHinge",
+            "information": "Information InformationMaximisation",
+            "log": "Log require_sums",
+            "log_settings": "observed_log",
+            "marginal_log": "MarginalLog",
+            "partial_log": "PartialLog",
+            "piecewise": "Piecewise",
+            "pseudo": "PseudoLikelihood",
+            "variational_em": "VariationalEM",
+        },
+    )
 
 __all__ = [
     "BlockLoss",
@@ -39,9 +80,11 @@ __all__ = [
     "Log",
     "LogWithEntropy",
     "Loss",
+    "LossSettings",
     "LossValue",
     "MarginHinge",
     "MarginalLog",
+    "Minimiser",
     "OwnedStates",
     "PairCost",
     "PartialLog",
@@ -55,6 +98,7 @@ __all__ = [
     "ZeroOneHinge",
     "edge_cost",
     "hamming_cost",
+    "observed_log",
     "pair_cost",
     "require_sums",
     "vertex_cost",

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..errors import UnsupportedError
 from ..structures import BlockOracle, BlockProduct, Blocks, Scores, StructureBatch
+from ._search_base import End, Minimiser
 
 
 class LossValue(NamedTuple):
@@ -34,6 +35,16 @@ class Loss(ABC):
     convex: bool
     exact: bool = True
     """Whether sums over outputs are exact; if not, the loss is that of what stands for them."""
+    likelihood: bool = False
+    """Whether it is −log p(y|x) of outputs that were all observed."""
+    maximum: bool = False
+    """Whether it is the largest of planes, one for each output."""
+    sums: bool = True
+    """Whether it sums over whole outputs, exactly or not."""
+    single: bool = False
+    """Whether what searches in single precision find is precise enough to be certified in double."""
+    shareable: bool = True
+    """Whether it is the sum over shards of the instances, and `search` needs no other loss."""
     structure: StructureBatch
 
     @abstractmethod
@@ -48,13 +59,21 @@ class Loss(ABC):
     def take(self, ids: npt.ArrayLike) -> Loss:
         """Return the loss of some instances only."""
 
+    def search(self, minimiser: Minimiser[End], start: Array) -> End:
+        """Return where the search for the minimum ends; some losses begin with others, or take turns.
 
-class CustomLoss(ABC):
-    """Settings of a loss of your own, for ``loss=`` of `CRF` and `KernelCRF`; usually a frozen dataclass."""
+        Parameters
+        ----------
+        minimiser : Minimiser
+            Searches, for this loss or another in its place.
+        start : element
+            Where the first search starts.
+        """
+        return minimiser.minimise(self, start)
 
-    @abstractmethod
-    def bind(self, structure: StructureBatch, outputs: Array, weights: Array | None) -> Loss:
-        """Return the loss of a training set, given its structure, flat outputs and instance weights."""
+    def judge(self, structure: StructureBatch, outputs: Array) -> Loss | None:
+        """Return the loss that held-out outputs are judged by; None: their −log p."""
+        return None
 
 
 class BlockLoss(Loss):

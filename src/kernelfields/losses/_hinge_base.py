@@ -41,6 +41,7 @@ class Hinge(Loss):
     """
 
     convex = True
+    maximum = True
     outputs: Array
     """y, what was observed."""
     weights: Array | None

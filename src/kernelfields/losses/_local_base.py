@@ -16,6 +16,7 @@ class LocalLoss(BlockLoss):
     """A convex loss that is a sum over vertices or cliques, each with the labels around it as observed."""
 
     convex = True
+    sums = False
     structure: LabelledBatch
     weights: Array | None
     vertex_weights: Array | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,19 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..checks import Check, Checked, require_not_negative
 from ..errors import UnsupportedError
-from ..structures import CovarianceOracle, Scores
+from ..missing import UNOBSERVED
+from ..structures import CovarianceOracle, Scores, StructureBatch
 from ._base import Loss, LossValue
 from ._differences import derivative_along
+from ._search_base import End, Minimiser
+from ._settings_base import LossSettings
 from .log import Log
+from .log_settings import LogSettings
 from .partial_log import PartialLog
 
 
 @dataclass(frozen=True)
-class EntropyRegularised(Checked):
+class EntropyRegularised(Checked, LossSettings):
     """Entropy regularisation, for few labelled and many other sequences: a setting ``loss`` of estimators.
 
     What is minimised is the log loss of the labelled sequences plus γ times the entropy of the labellings
@@ -42,6 +46,26 @@ class EntropyRegularised(Checked):
 
     weight: float = 0.1
     _checks: ClassVar[Mapping[str, Check]] = {"weight": require_not_negative}
+    learns_without_labels = True
+    labelling_only = True
+
+    def bind(
+        self,
+        batch: StructureBatch,
+        outputs: Array,
+        *,
+        classes: Array,
+        weights: Array | None,
+        class_weight: Any,
+        cost: Any,
+    ) -> Loss:
+        """Return the log loss with the entropies of instances that have vertices and no label."""
+        observed = LogSettings().bind(
+            batch, outputs, classes=classes, weights=weights, class_weight=class_weight, cost=cost
+        )
+        counts = np.diff(np.concatenate([[0], np.cumsum(outputs != UNOBSERVED)])[batch.offsets])
+        unlabelled = (counts == 0) & (np.diff(batch.offsets) > 0)
+        return LogWithEntropy(observed, float(self.weight) * unlabelled) if unlabelled.any() else observed
 
 
 class LogWithEntropy(Loss):
@@ -60,6 +84,7 @@ class LogWithEntropy(Loss):
     """
 
     convex = False
+    shareable = False
 
     def __init__(self, observed: Log | PartialLog, entropy_weights: Array) -> None:
         if not isinstance(observed.structure, CovarianceOracle):
@@ -70,6 +95,15 @@ class LogWithEntropy(Loss):
         self.observed = observed
         self.structure: CovarianceOracle = observed.structure
         self.entropy_weights = np.asarray(entropy_weights, dtype=np.float64)
+
+    def search(self, minimiser: Minimiser[End], start: Array) -> End:
+        """Minimise the loss of what was observed first, then, from there, that with entropies.
+
+        At zero all labellings are equally likely, and the entropy is as flat as a maximum is: from there a
+        search could go to any labels.
+        """
+        first = minimiser.minimise(self.observed, start)
+        return minimiser.minimise(self, first.element).add_rounds(first.iterations)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient, by the sweeps of the observed loss, entropies, and a covariance product."""

@@ -14,7 +14,13 @@ from ..checks import Check, Checked, shown, whole
 from ..errors import InputError
 from ..structures import Scores, StructureBatch
 from ._base import Loss, LossValue
+from ._search_base import End, Minimiser
+from ._settings_base import LossSettings, refuse_given
+from .expected_log import ExpectedLog
 from .partial_log import PartialLog
+
+LEAST = 1e-8
+"""Share of the objective by which a step of EM must lower it; after a smaller one there is no other."""
 
 
 def _owners(name: str, value: Any) -> None:
@@ -25,7 +31,7 @@ def _owners(name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True)
-class OwnedStates(Checked):
+class OwnedStates(Checked, LossSettings):
     """Labels that own hidden states: a setting ``loss`` of estimators whose classes are the states.
 
     What is minimised is −log Σ_h p(h|x), h running over the state sequences whose labels are those that were
@@ -56,6 +62,24 @@ class OwnedStates(Checked):
         "inner": whole(1),
     }
 
+    def bind(
+        self,
+        batch: StructureBatch,
+        outputs: Array,
+        *,
+        classes: Array,
+        weights: Array | None,
+        class_weight: Any,
+        cost: Any,
+    ) -> HiddenStateLog:
+        """Return the loss of a training set, whose outputs are the states to begin with."""
+        refuse_given(
+            "needs every label to be observed; hidden states and clusters are not.",
+            class_weight=class_weight,
+            cost=cost,
+        )
+        return HiddenStateLog(batch, outputs, self, weights)
+
 
 class HiddenStateLog(Loss):
     """−log Σ_h p(h|x) over the state sequences of the observed labels, with states to begin with.
@@ -73,6 +97,7 @@ class HiddenStateLog(Loss):
     """
 
     convex = False
+    shareable = False
 
     def __init__(
         self,
@@ -93,6 +118,35 @@ class HiddenStateLog(Loss):
         self.begin = PartialLog(structure, unseen | (states[:, None] == np.arange(n_states)), weights)
         """That of the states to begin with."""
         self.structure, self.exact = structure, self.observed.exact
+
+    def search(self, minimiser: Minimiser[End], start: Array) -> End:
+        """Fit to the states to begin with, then, from there, to their labels only: by EM first, or directly.
+
+        At zero all states of a label are alike, and stay so along the gradient: a search from there would
+        never tell them apart. EM is slow near the end, so that the last iterations are those of the gradient.
+        """
+        element, done = minimiser.advance(self.begin, start, self.settings.first)
+        path: tuple[float, ...] = ()
+        if self.settings.rounds:
+            element, more, path = self._alternate(minimiser, element)
+            done += more
+        found = minimiser.minimise(self, element)
+        return found.add_rounds(done, (*path, found.value) if path else ())
+
+    def _alternate(self, minimiser: Minimiser[End], element: Array) -> tuple[Array, int, tuple[float, ...]]:
+        """Step by step minimise the function that touches the objective from above."""
+        path, done, point = [], 0, minimiser.at(element)
+        enough = minimiser.tolerance * max(1.0, minimiser.slope(point))
+        for _ in range(self.settings.rounds):
+            if done >= minimiser.iterations or minimiser.slope(point) <= enough:
+                break
+            path.append(float(point.value))
+            touching = ExpectedLog(self.observed, minimiser.scores(point.element))
+            element, more = minimiser.advance(touching, point.element, self.settings.inner)
+            done, point = done + more, minimiser.at(minimiser.refresh(element))
+            if not path[-1] - point.value > LEAST * abs(path[-1]):
+                break
+        return point.element, done, (*path, float(point.value))
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,13 @@ from ..errors import InputError
 from ..structures import CovarianceOracle, EdgeBatch, Scores, StructureBatch
 from ._base import Loss, LossValue
 from ._differences import derivative_along
+from ._search_base import End, Minimiser
+from ._settings_base import LossSettings, refuse_given
 from .partial_log import PartialLog
 
 
 @dataclass(frozen=True)
-class InformationMaximisation(Checked):
+class InformationMaximisation(Checked, LossSettings):
     """Regularised information maximisation: a setting ``loss`` of estimators that learn without labels.
 
     What is maximised is how much labels say about observations [gomes2010, eq. 1-3],
@@ -52,6 +54,24 @@ class InformationMaximisation(Checked):
         "by_instance": require_flag,
     }
 
+    def bind(
+        self,
+        batch: StructureBatch,
+        outputs: Array,
+        *,
+        classes: Array,
+        weights: Array | None,
+        class_weight: Any,
+        cost: Any,
+    ) -> Information:
+        """Return the loss of a training set, whose outputs are the labels to begin with."""
+        refuse_given(
+            "needs every label to be observed; hidden states and clusters are not.",
+            class_weight=class_weight,
+            cost=cost,
+        )
+        return Information(batch, self, outputs, weights)
+
 
 class Information(Loss):
     """Σ_s weight_s H_s(θ) − c N H(p̄), N the sum of weights over all vertices that count, and its gradient
@@ -74,6 +94,7 @@ class Information(Loss):
     """
 
     convex = False
+    shareable = False
 
     def __init__(
         self,
@@ -98,6 +119,11 @@ class Information(Loss):
             self._counted = np.isin(np.arange(structure.n_vertices), structure.sources).astype(np.float64)
         owner = np.repeat(np.arange(structure.n_instances), np.diff(structure.offsets))
         self._sizes = np.bincount(owner, self._counted, structure.n_instances)
+
+    def search(self, minimiser: Minimiser[End], start: Array) -> End:
+        """Fit to the labels to begin with, then, from there, maximise information."""
+        element, done = minimiser.advance(self.begin, start, self.settings.first)
+        return minimiser.minimise(self, element).add_rounds(done)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient; instances share in the entropy of p̄ by the vertices of theirs that count."""

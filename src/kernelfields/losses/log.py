@@ -50,6 +50,8 @@ class Log(BlockLoss):
         whatever other cliques the structure has. What is not given costs nothing.
     """
 
+    single = True
+
     def __init__(
         self,
         structure: StructureBatch,
@@ -63,6 +65,7 @@ class Log(BlockLoss):
         self.outputs = np.ascontiguousarray(outputs, dtype=np.int32)
         self.weights = weights
         self.cost = cost
+        self.likelihood = cost is None
         self._augmented = None if cost is None else AugmentedScores(self.structure, cost)
         self._own_cost = 0.0 if self._augmented is None else self._augmented.total(self.outputs)
 

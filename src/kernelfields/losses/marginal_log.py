@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ from ..errors import InfeasibleError, UnsupportedError
 from ..structures import CovarianceOracle, Marginals, Scores, StructureBatch
 from ._base import Loss, LossValue
 from ._differences import derivative_along
+from ._settings_base import LossSettings
+from .class_weights import vertex_weights
 
 RARE = 1e-5
 """Labels less likely than this are clamped: the error of a covariance product grows with its direction,
@@ -19,6 +22,25 @@ which is the reciprocal of a probability."""
 
 CHUNK = 256
 """Vertices that are clamped in one call: each needs a copy of its instance."""
+
+
+@dataclass(frozen=True)
+class MarginalLogSettings(LossSettings):
+    """``loss="marginal-log"``: class weights are those of vertices."""
+
+    def bind(
+        self,
+        batch: StructureBatch,
+        outputs: Array,
+        *,
+        classes: Array,
+        weights: Array | None,
+        class_weight: Any,
+        cost: Any,
+    ) -> MarginalLog:
+        """Return the loss of a training set."""
+        kappa = vertex_weights(class_weight, outputs, classes, cost)
+        return MarginalLog(batch, outputs, weights, kappa)
 
 
 class MarginalLog(Loss):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,27 @@ from ..arrays import Array, rows_of
 from ..structures import BlockProduct, Blocks, Cliques, Scores, StructureBatch, require_feasible
 from ._base import LossValue
 from ._local_base import LocalLoss, label_sets_of, log_sum, refusal, require_labelled, rounded, softmax_of
+from ._settings_base import LossSettings
+from .class_weights import vertex_weights
+
+
+@dataclass(frozen=True)
+class PiecewiseSettings(LossSettings):
+    """``loss="piecewise"``: class weights are those of vertices."""
+
+    def bind(
+        self,
+        batch: StructureBatch,
+        outputs: Array,
+        *,
+        classes: Array,
+        weights: Array | None,
+        class_weight: Any,
+        cost: Any,
+    ) -> Piecewise:
+        """Return the loss of a training set."""
+        kappa = vertex_weights(class_weight, outputs, classes, cost)
+        return Piecewise(batch, outputs, weights, kappa)
 
 
 class Piecewise(LocalLoss):
@@ -50,6 +72,10 @@ class Piecewise(LocalLoss):
         self.labels = np.ascontiguousarray(labels, dtype=np.int32)
         self.weights = weights
         self.vertex_weights = vertex_weights
+
+    def judge(self, structure: StructureBatch, outputs: Array) -> Piecewise:
+        """Return the same loss of held-out outputs: there may be no sums over them."""
+        return Piecewise(structure, outputs)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient."""

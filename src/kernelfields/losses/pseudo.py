@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,31 @@ from ..structures import BlockProduct, Scores, StructureBatch, require_feasible
 from ._base import LossValue
 from ._conditionals import ConditionalBlocks, Conditionals, Softmax
 from ._local_base import LocalLoss, label_sets_of, log_sum, refusal, require_labelled, rounded, softmax_of
+from ._search_base import End, Minimiser
+from ._settings_base import LossSettings
+from .class_weights import vertex_weights
 
 if TYPE_CHECKING:
     from .variational_em import VariationalEM
+
+
+@dataclass(frozen=True)
+class PseudoLikelihoodSettings(LossSettings):
+    """``loss="pseudo"``: class weights are those of vertices."""
+
+    def bind(
+        self,
+        batch: StructureBatch,
+        outputs: Array,
+        *,
+        classes: Array,
+        weights: Array | None,
+        class_weight: Any,
+        cost: Any,
+    ) -> PseudoLikelihood:
+        """Return the loss of a training set."""
+        kappa = vertex_weights(class_weight, outputs, classes, cost)
+        return PseudoLikelihood(batch, outputs, weights, kappa)
 
 
 class PseudoLikelihood(LocalLoss):
@@ -61,6 +84,7 @@ class PseudoLikelihood(LocalLoss):
         self.weights = weights
         self.vertex_weights = vertex_weights
         self.unobserved = unobserved
+        self.shareable = unobserved is None
         self._conditionals = Conditionals(self.structure, self.labels)
 
     def at(self, scores: Scores) -> LossValue:
@@ -76,6 +100,16 @@ class PseudoLikelihood(LocalLoss):
         require_feasible(values, self.structure.words)
         gradient = self._conditionals.adjoint(softmax.counted[:, None] * (softmax.probabilities - target))
         return LossValue(values, total, rounded(gradient, scores))
+
+    def search(self, minimiser: Minimiser[End], start: Array) -> End:
+        """Minimise; where labels were not observed, in turn with beliefs about them."""
+        if self.unobserved is None:
+            return minimiser.minimise(self, start)
+        return self.unobserved.alternate(self, minimiser, start)
+
+    def judge(self, structure: StructureBatch, outputs: Array) -> PseudoLikelihood:
+        """Return the same loss of held-out outputs: there may be no sums over them."""
+        return PseudoLikelihood(structure, outputs)
 
     def conditionals(self, scores: Scores) -> Array:
         """Return p(y_v | the others) of every vertex, (N, L); with beliefs, a sweep of mean field."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, Checked, optional, proper_share, require_not_negative, require_positive, whole
-from ..structures import Scores
+from ..structures import Scores, StructureBatch
+from ._search_base import End, Minimiser
+from ._settings_base import LossSettings
+from .class_weights import vertex_weights
 from .pseudo import PseudoLikelihood
 
 
 @dataclass(frozen=True)
-class VariationalEM(Checked):
+class VariationalEM(Checked, LossSettings):
     """Pseudo-likelihood variational EM, for few labels in a large graph: a setting ``loss`` of estimators.
 
     Scores of label pairs cannot be learnt from observed labels alone if hardly two of them are neighbours. So
@@ -64,6 +67,35 @@ class VariationalEM(Checked):
         "tol": require_not_negative,
         "seed": optional(whole(0)),
     }
+
+    learns_without_labels = True
+    unruled = "beliefs know no forbidden pairs"
+
+    def bind(
+        self,
+        batch: StructureBatch,
+        outputs: Array,
+        *,
+        classes: Array,
+        weights: Array | None,
+        class_weight: Any,
+        cost: Any,
+    ) -> PseudoLikelihood:
+        """Return the loss of a training set."""
+        kappa = vertex_weights(class_weight, outputs, classes, cost)
+        return PseudoLikelihood(batch, outputs, weights, kappa, self)
+
+    def alternate(self, observed: PseudoLikelihood, minimiser: Minimiser[End], start: Array) -> End:
+        """Learn from observed labels first, then in turn from beliefs about all others."""
+        found = minimiser.minimise(observed, start)
+        done, beliefs = 0, self.first(observed, minimiser.scores(found.element))
+        for _ in range(self.rounds):
+            done, before = done + found.iterations, beliefs
+            found = minimiser.minimise(self.expected(observed, beliefs), found.element)
+            beliefs = self.beliefs(observed, minimiser.scores(found.element), before)
+            if np.abs(beliefs - before).max(initial=0.0) <= self.tol:
+                break
+        return found.add_rounds(done)
 
     def first(self, observed: PseudoLikelihood, scores: Scores) -> Array:
         """Return beliefs to begin with, (N, L): what every vertex says by itself, or labels drawn from it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..observations import in_precision
 from ..persistence.fields import Field, Sizes
 from ..structures import MixedScores
-from .kernel_recipe import in_precision
-from .kernel_residual import KernelResidual
 from .model import KnownScores, Model, ScoredBatch
-from .vertex_kernels import VertexKernels
+from .scorers import LearntScorer
 
-FACTORS = "factors_."
-"""Before the names of tables that a model has in a dictionary."""
+TABLES = ("factors_", "parts_")
+"""Attributes that are dictionaries, of tables or of scorers; draws have a line for each entry."""
 
 
 class Averaging(NamedTuple):
@@ -39,8 +38,6 @@ class Averaging(NamedTuple):
     0 where models have no kernel, or functions are drawn without it."""
     seed: int
     """Of noise that predictions add."""
-    linearised: bool = False
-    """Whether the variance of scores stands for the functions: one sum over labellings instead of S."""
 
     @property
     def n_draws(self) -> int:
@@ -52,14 +49,16 @@ class Averaging(NamedTuple):
         result = copy(model)
         mine = vars(result)
         mine.pop("posterior_", None)
-        factors = dict(mine.get("factors_") or {})
-        for name, values in self.draws.items():
-            if name.startswith(FACTORS):
-                factors[name.removeprefix(FACTORS)] = values[number]
-            else:
+        tables = {name: dict(mine[name]) for name in TABLES if mine.get(name)}
+        for key, values in self.draws.items():
+            name, _, entry = key.partition(".")
+            if not entry:
                 mine[name] = values[number]
-        if factors:
-            mine["factors_"] = factors
+            elif isinstance(tables[name][entry], LearntScorer):
+                tables[name][entry] = tables[name][entry].with_numbers(values[number])
+            else:
+                tables[name][entry] = values[number]
+        mine.update(tables)
         return result
 
 
@@ -68,11 +67,15 @@ def stacked_draws(each: list[Mapping[str, Any]]) -> dict[str, Array]:
     result = {}
     for name, first in each[0].items():
         if isinstance(first, Mapping):
-            for part in first:
-                result[FACTORS + part] = np.stack([one[name][part] for one in each])
+            for entry in first:
+                result[f"{name}.{entry}"] = np.stack([_numbers(one[name][entry]) for one in each])
         elif first is not None:
             result[name] = np.stack([_dense(one[name]) for one in each])
     return result
+
+
+def _numbers(entry: Any) -> Array:
+    return _dense(entry.numbers if isinstance(entry, LearntScorer) else entry)
 
 
 def _dense(values: Any) -> Array:
@@ -84,6 +87,8 @@ def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
     found: Averaging | None = vars(model).get("posterior_")
     if found is None:
         return scored
+    from .kernel_residual import KernelResidual
+
     residual = KernelResidual.of(model) if found.residual > 0 else None
     noise = None if residual is None else residual.factors(scored)
     known = _kernel_scores(model, found, scored)
@@ -94,38 +99,7 @@ def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
             drawn = noise.drawn(number, found.seed, one[scored.batch.answer].shape)
             one[scored.batch.answer] = one[scored.batch.answer] + np.sqrt(found.residual) * drawn
         components.append(one)
-    if found.linearised:
-        return damped(scored, components)
     return scored._replace(scores=MixedScores(scored.scores, components))
-
-
-def damped(scored: ScoredBatch, components: Sequence[Mapping[str, Array]]) -> ScoredBatch:
-    """Return the scores of the mode, all cliques of an instance over one √(1 + π v/8).
-
-    That is what a logistic function of a Gaussian with variance v is on average, nearly [mackay1992]; v is
-    the variance of the difference of two labels' scores at a vertex, averaged over pairs of labels and the
-    vertices of the instance. One factor for vertices, pairs and all other cliques keeps what they weigh
-    against each other, and so the best labelling; were vertices damped alone, pairs would overrule them.
-    """
-    batch = scored.batch.untied([name for name, one in scored.batch.cliques.items() if one.shared])
-    mode = scored.scores[batch.answer]
-    deviations = np.stack([np.where(np.isfinite(mode), one[batch.answer] - mode, 0.0) for one in components])
-    cliques = batch.cliques[batch.answer]
-    variance = np.square(deviations).mean(axis=0)
-    if cliques.values:
-        L = cliques.values[-1]
-        contrasts = deviations - deviations.mean(axis=-1, keepdims=True)
-        # the mean of (d_y − d_y′)² over pairs of labels is 2/(L − 1) of the sum of squares around the mean
-        variance = np.square(contrasts).sum(axis=-1).mean(axis=0) * 2 / max(L - 1, 1)
-    counts = np.diff(cliques.offsets)
-    owner = np.repeat(np.arange(len(counts)), counts)
-    mean = np.bincount(owner, variance.reshape(len(owner)), len(counts)) / np.maximum(counts, 1)
-    factor = 1 / np.sqrt(1 + np.pi * mean / 8)
-    scores = {}
-    for name, values in batch.spread(scored.scores).items():
-        each = np.repeat(factor, np.diff(batch.cliques[name].offsets))
-        scores[name] = values * each.reshape(-1, *(1,) * (values.ndim - 1))
-    return scored._replace(batch=batch, scores=scores)
 
 
 def _scores_of(model: Any, scored: ScoredBatch, known: Array | None) -> dict[str, Array]:
@@ -140,6 +114,10 @@ def _scores_of(model: Any, scored: ScoredBatch, known: Array | None) -> dict[str
 def _kernel_scores(model: Any, found: Averaging, scored: ScoredBatch) -> list[Array] | None:
     """Return the scores of all functions by one computation of kernel values; None for other models."""
     kernels, coef = vars(model).get("_kernels"), found.draws.get("dual_coef_")
+    if kernels is None:
+        return None
+    from .vertex_kernels import VertexKernels
+
     shared = isinstance(kernels, VertexKernels) and kernels.groups[0].labels is None
     if coef is None or not shared or vars(model).get("basis_") is None:
         return None
@@ -168,8 +146,6 @@ class Averagings(Field):
             return "has functions that are no numbers"
         if len({len(one) for one in arrays}) != 1 or not len(arrays[0]):
             return "has functions of different numbers"
-        if type(value.linearised) is not bool:
-            return "has a flag that is none"
         counts = (value.n_effective, value.squares)
         if not all(isinstance(one, dict) for one in counts) or type(value.seed) is not int:
             return "has counts that are none"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from .. import metrics
 from ..arrays import Array
 from ..checks import one_of, require_flag, require_whole, shown
 from ..data.inputs import Inputs
@@ -15,28 +16,23 @@ from ..data.labels import UNKNOWN, look_up_outputs, read_outputs, require_sequen
 from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import Abstain, Decoder
 from ..errors import InputError
-from ..guarantees import (
-    Betting,
-    Guarantee,
-    HoeffdingBentkus,
-    MeanTest,
-    RiskControl,
-    control_misses,
-    label_sets,
-)
-from ..metrics import has_entities
+from ..lazy import Later
 from ..structures import ApproximateSum, SumOracle
 from ..tables import Table, choose
-from .answer_units import entity_kinds
-from .calibrating import CalibrationSettings, LabelledAnswers, calibration_of
 from .calibration import ENTITIES, UNITS, Calibration, given_answers, warn_of_silence
-from .fold_recalibration import fold_batches
 from .model import ScoredBatch, fitted_structure
-from .recalibration import fit_temperature, fit_vector, held_out
 from .scaling import Scaling
 
+if TYPE_CHECKING:
+    from ..guarantees import Guarantee, MeanTest, RiskControl
+    from .calibrating import LabelledAnswers
+
 TESTS: Table[MeanTest] = Table(
-    MeanTest, entries={"betting": Betting(), "hoeffding-bentkus": HoeffdingBentkus()}
+    ".guarantees._base:MeanTest",
+    entries={
+        "betting": Later(".guarantees.betting:Betting"),
+        "hoeffding-bentkus": Later(".guarantees.hoeffding_bentkus:HoeffdingBentkus"),
+    },
 )
 SCALINGS = ("temperature", "vector")
 LIKELIHOODS = ("sequences", "positions")
@@ -102,6 +98,8 @@ class CalibratedLabeller(ABC):
             Whether each predicted label, or type of entity, has a threshold of its own: errors are
             then at most a share of what is answered of each, with the given confidence for each.
         """
+        from .calibrating import CalibrationSettings, calibration_of
+
         one_of(UNITS)("units", units)
         test = choose(TESTS, method, "method")
         each = bool(require_flag("per_label", per_label))
@@ -152,6 +150,9 @@ class CalibratedLabeller(ABC):
         groups : (S,) array, optional
             Groups of sequences that stay together in folds.
         """
+        from .fold_recalibration import fold_batches
+        from .recalibration import fit_temperature, fit_vector, held_out
+
         one_of(SCALINGS)("method", method)
         if likelihood is not None:
             one_of(LIKELIHOODS)("likelihood", likelihood)
@@ -213,6 +214,8 @@ class CalibratedLabeller(ABC):
             (the false-negative rate of these labels), or true entities, which are found if the sets have
             all labels of it.
         """
+        from ..guarantees import label_sets
+
         control = self.miss_control(miss_at_most, of)
         require_sequences(fitted_structure(self), "predict_sets")
         names = self.classes_.tolist()
@@ -225,6 +228,8 @@ class CalibratedLabeller(ABC):
 
     def miss_control(self, miss_at_most: float = 0.1, of: Any = None) -> RiskControl:
         """Return the λ of `predict_sets`, and what was missed in the calibration set."""
+        from ..guarantees import control_misses
+
         record = self._calibration("predict_sets")
         if of is None:
             return control_misses(record.true_labels, miss_at_most)
@@ -264,6 +269,8 @@ class CalibratedLabeller(ABC):
 
     def _asked_for(self, error_at_most: Any, confidence: Any) -> Mapping[Hashable, Guarantee]:
         """Return guarantees, as they were given or by their two numbers."""
+        from ..guarantees import Guarantee
+
         if not isinstance(error_at_most, Mapping):
             return self.guarantees(error_at_most, CONFIDENCE if confidence is None else confidence)
         if confidence is not None:
@@ -290,9 +297,11 @@ class CalibratedLabeller(ABC):
     def _names_entities(self) -> bool:
         structure = fitted_structure(self)
         plain = structure.in_sequences and not structure.linked
-        return plain and has_entities(self.classes_.tolist())
+        return plain and metrics.has_entities(self.classes_.tolist())
 
     def _kinds(self, units: str) -> list[Any]:
+        from .answer_units import entity_kinds
+
         names = self.classes_.tolist()
         return entity_kinds(names) if units == ENTITIES else names
 
@@ -310,6 +319,8 @@ class CalibratedLabeller(ABC):
 
     def _seen(self, X: Any, lengths: Any, decoder: Decoder) -> tuple[ScoredBatch, LabelledAnswers]:
         """Return scores, and labels with marginals as users see them, whatever makes them."""
+        from .calibrating import LabelledAnswers
+
         scored, names = self._batch(X, lengths, None), self.classes_.tolist()
         outputs = decoder.decode(scored.batch, scored.scores)
         each = [np.asarray(p).reshape(-1, len(names)) for p in self.predict_marginals(X, lengths=lengths)]

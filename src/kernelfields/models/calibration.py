@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, offsets_of
 from ..decoders import Decoder
 from ..errors import warn_user
-from ..guarantees import Guarantee, JudgedAnswers, MeanTest, Missed, learn_threshold
 from ..persistence.fields import Field, Sizes
+
+if TYPE_CHECKING:
+    from ..guarantees import Guarantee, JudgedAnswers, MeanTest, Missed
 
 POSITIONS, ENTITIES = "positions", "entities"
 UNITS = (POSITIONS, ENTITIES)
@@ -42,6 +44,8 @@ class Calibration(NamedTuple):
         self, names: list[Any], error_at_most: float, confidence: float
     ) -> dict[Hashable, Guarantee]:
         """Return the guarantee of all answers under None, or with ``per_label`` one for each kind."""
+        from ..guarantees import learn_threshold
+
         if not self.per_label:
             return {None: learn_threshold(self.answers, error_at_most, confidence, test=self.test)}
         return {
@@ -51,6 +55,8 @@ class Calibration(NamedTuple):
 
     def missed_among(self, labels: Array) -> Missed:
         """Return the probabilities of true labels that are among these."""
+        from ..guarantees import Missed
+
         kept = np.flatnonzero(np.isin(self.true_kinds, labels))
         ends = self.true_labels.offsets
         owner = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
@@ -95,6 +101,8 @@ class Calibrations(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say what does not fit."""
+        from ..guarantees import JudgedAnswers, MeanTest
+
         if not isinstance(value, Calibration):
             return "is no calibration"
         if value.units not in UNITS or type(value.per_label) is not bool:
@@ -116,6 +124,8 @@ class Calibrations(Field):
 
 
 def _missed(value: Any, *others: Any) -> bool:
+    from ..guarantees import Missed
+
     return isinstance(value, Missed) and _ragged(value.offsets, value.probability, *others)
 
 

@@ -114,7 +114,7 @@ def _problem(data: KernelTraining, kernels: Sequence[Kernel]) -> Problem:
     terms: list[Term] = []
     limit = data.recipe.memory_limit
     for m, kernel in enumerate(kernels):
-        alone = data._replace(kernels=VertexKernels((LabelGroup(kernel, None),), 1.0), edge_kernel=None)
+        alone = replace(data, kernels=VertexKernels((LabelGroup(kernel, None),), 1.0), edge_kernel=None)
         gram = gram_of(kernel, data.observations, np.dtype(np.float64), limit)
         terms += [replace(term, name=f"kernel {m}") for term in alone.terms(Expansion, {id(kernel): gram})]
     if data.edge_kernel is not None:

@@ -62,7 +62,7 @@ class ProjectionScorer(Scorer):
     """Of first positions."""
     after: Sequence[LocalClassifier]
     """One for each label before."""
-    untied: ClassVar[bool] = True
+    own: ClassVar[frozenset[str]] = frozenset({"edge"})
 
     def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
         """Ask all classifiers about all positions that follow another one."""

@@ -14,10 +14,11 @@ from ..errors import InputError
 from ..gram import gram_of, unique_observations
 from ..kernels import Columns, as_kernel
 from ..objective import Term
+from ..observations import in_precision
 from ..spaces import Boundary, Expansion, Free
 from ..structures import Chain, Graph, Structure
 from ..tables import structure_of
-from .kernel_recipe import KernelRecipe, embedding_of, in_precision
+from .kernel_recipe import KernelRecipe, embedding_of
 
 
 class CliqueType(ABC):

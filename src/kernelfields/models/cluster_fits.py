@@ -14,9 +14,9 @@ from ..errors import InputError
 from ..fitting.settings import CHECKS
 from ..kernels import as_kernel
 from ..losses import InformationMaximisation
+from ..observations import in_precision
 from ..tables import structure_of
 from .clusters import guessed_clusters, kernel_points, no_change, persistence, random_clusters
-from .kernel_recipe import in_precision
 from .vertex_kernels import takes_objects
 
 CLUSTER_CHECKS: Mapping[str, Check] = {

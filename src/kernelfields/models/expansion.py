@@ -12,11 +12,11 @@ from ..arrays import Array
 from ..gram import gram_of
 from ..kernels import FeatureMapKernel, Linear, Scaled, check_gram
 from ..objective import Point, Problem
-from ..observations import count, stacked
+from ..observations import count, in_precision, stacked
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
-from .clique_kernels import CliqueTerms
 from .dense_cost import NOTABLE, announce
-from .kernel_recipe import KernelTraining, in_precision
+from .kernel_recipe import KernelTraining
+from .parts import BoundParts
 from .subspaces import (
     Spanned,
     WeightMap,
@@ -44,8 +44,8 @@ class Expanded(NamedTuple):
     """Makes what the coefficients of these terms are multiplied with at new observations."""
     fourier: FourierMap | None = None
     """Random features, where they stand for the kernel."""
-    cliques: CliqueTerms | None = None
-    """Kernels on cliques, the last terms."""
+    others: BoundParts | None = None
+    """The other parts: labels alone, and kernels on cliques."""
     kernels: VertexKernels | None = None
     """Those of vertices, as they are on the training set; None without any."""
 
@@ -79,7 +79,7 @@ def expand(data: KernelTraining, *, weights: bool = True) -> Expanded:
     problem, maps = low_rank_problem(data)
     fourier = next((one for one in maps if isinstance(one, FourierMap)), None)
     bases = tuple(one.basis if isinstance(one, KernelMap) else None for one in maps)
-    return Expanded(problem, problem.exact, bases, lambda: maps, fourier, data.cliques, data.kernels)
+    return Expanded(problem, problem.exact, bases, lambda: maps, fourier, data.others, data.kernels)
 
 
 def _in_weights(data: KernelTraining) -> Expanded:
@@ -90,7 +90,7 @@ def _in_weights(data: KernelTraining) -> Expanded:
     if type(kernel) is Linear:
         problem, units = weights_problem(data), unit_vectors(observations)
         maps = (WeightMap(features, units.shape[0]),)
-        return Expanded(problem, problem.exact, (units,), lambda: maps, kernels=data.kernels)
+        return Expanded(problem, problem.exact, (units,), lambda: maps, None, data.others, data.kernels)
     # in double: the search may do with less, the certificate and what is kept must not
     values = np.asarray(features(in_precision(observations, np.float64)), dtype=np.float64)
     problem = features_problem(data, values, data.precision)
@@ -100,7 +100,9 @@ def _in_weights(data: KernelTraining) -> Expanded:
         double = np.dtype(np.float64)
         return problem.exact() if data.precision == double else features_problem(data, values, double)
 
-    return Expanded(problem, exact, (spanned(observations, values),), lambda: maps, kernels=data.kernels)
+    return Expanded(
+        problem, exact, (spanned(observations, values),), lambda: maps, None, data.others, data.kernels
+    )
 
 
 def _dense(data: KernelTraining) -> Expanded:
@@ -113,7 +115,7 @@ def _dense(data: KernelTraining) -> Expanded:
         made = {key: KernelMap(kernel, observations) for key, kernel in data.distinct_kernels.items()}
         return tuple(made[id(kernel)] for kernel in every)
 
-    return Expanded(problem, exact, (observations,) * len(every), maps, None, data.cliques, data.kernels)
+    return Expanded(problem, exact, (observations,) * len(every), maps, None, data.others, data.kernels)
 
 
 def dense_problem(data: KernelTraining, dtype: np.dtype[Any]) -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from ..errors import InputError
 from ..fitting.copies import silent_copy
 from ..posterior import Laplace, PosteriorMethod
 from ..tables import POSTERIORS, choose
-from .fold_scale import ChosenScale, FoldScores, choose_scale
 from .model import fitted_structure
 from .scaling import Scaling
+
+if TYPE_CHECKING:
+    from .fold_scale import ChosenScale, FoldScores
 
 FOLD_SAMPLES = 8
 """Functions drawn in every fold, at most: enough to tell a wide posterior from a narrow one."""
@@ -44,6 +46,8 @@ def settle_scale(model: Any, method: Laplace, X: Any, y: Any, lengths: Any, samp
     X, y, lengths, sample_weight
         The training set, as `fit` had it.
     """
+    from .fold_scale import choose_scale
+
     require_labelling(fitted_structure(model), "Laplace(folds=…)")
     if lengths is not None:
         ends = np.cumsum(np.asarray(lengths, dtype=np.int64))
@@ -59,6 +63,8 @@ def settle_scale(model: Any, method: Laplace, X: Any, y: Any, lengths: Any, samp
 
 def _fold(model: Any, method: Laplace, X: Any, y: Any, weights: Any, held: Any) -> FoldScores:
     """Return a fold as a model of the others sees it."""
+    from .fold_scale import FoldScores
+
     known, unknown = np.flatnonzero(~held), np.flatnonzero(held)
     count = min(method.n_samples, FOLD_SAMPLES)
     whole = replace(method, n_samples=count, scale=1.0, folds=None, evidence=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from ..arrays import Array
 from ..objective import Certificate
 from ..observations import stacked
 from ..spaces import Expansion
+from .attributes import scorers_of
 from .expansion import dense_problem
 from .kernel_recipe import KernelTraining
-from .terms import free_elements
 
 
 def full_certificate(model: Any, data: KernelTraining) -> Certificate | None:
@@ -22,14 +23,14 @@ def full_certificate(model: Any, data: KernelTraining) -> Certificate | None:
     put into the dense problem over both, in double, as every certificate.
     """
     both = stacked([data.observations, model.basis_])
-    problem = dense_problem(data._replace(observations=both), np.dtype(np.float64))
-    weights, elements = free_elements(model, "_"), []
+    problem = dense_problem(replace(data, observations=both), np.dtype(np.float64))
+    learnt, elements = scorers_of(model), []
     for term in problem.terms:
         if isinstance(term.space, Expansion):
             coef = model.dual_coef_ if term.space.clique != "edge" else model.edge_dual_coef_
             elements.append(_element(term.space, data.observations.shape[0], coef))
         else:
-            elements.append(weights[term.name])
+            elements.append(data.others.bound[term.name].element(term.space, learnt[term.name]))
     return problem.at(problem.refreshed(np.concatenate(elements))).certificate
 
 

@@ -12,7 +12,6 @@ from ..arrays import Array
 from ..data.rules import offset_of
 from ..data.training import Training
 from ..errors import InputError, TableSizeError
-from ..losses import Log
 from ..structures import SumOracle
 from .clique_types import CliqueType
 from .graph_cliques import LabelPair
@@ -102,7 +101,7 @@ def _pair_gains(
     extension(model, first)  # refuses what does not go with it
     training = _training(model, X, y, **given)
     loss, recipe = training.loss, _recipe(model)
-    if not isinstance(loss, Log) or loss.cost is not None or not isinstance(training.chain, SumOracle):
+    if not loss.likelihood or not isinstance(training.chain, SumOracle):
         return None
     _require_penalty(first, recipe.penalties.edge)
     scores = model._model().scores(training.inputs, training.chain).scores

@@ -13,14 +13,13 @@ from ..checks import is_list
 from ..data.base_measure import CliqueMeasures
 from ..data.training import Training
 from ..errors import InputError
-from ..losses import PseudoLikelihood
 from ..objective import Term
 from ..spaces import Free
 from ..structures import ApproximateSum, Graph, Grid, MultiLabel, Structure
 from ..tables import structure_of
 from .clique_types import CliqueFamily, CliqueType
 from .kernel_recipe import KernelRecipe
-from .terms import FACTOR
+from .parts import FACTOR
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,7 @@ def unused_types(structure: Structure) -> tuple[str, ...]:
 
 def require_exact(training: Training) -> None:
     """Refuse sums that are others as soon as there are more edges, whatever their scores."""
-    if isinstance(training.chain, ApproximateSum) and not isinstance(training.loss, PseudoLikelihood):
+    if isinstance(training.chain, ApproximateSum) and training.loss.sums:
         raise InputError(
             "What new edges can gain is known for inference='exact', and with loss='pseudo' for any other: "
             "approximate sums change with the graph."

@@ -8,11 +8,13 @@ from typing import Any
 from ..arrays import Array
 from ..data.training import Training
 from ..fitting.held_out import HeldOutSet
+from ..observations import in_precision
 from .expansion import Expanded, coefficients_of
-from .kernel_recipe import KernelRecipe, fixed_scores, in_precision
-from .kernel_scorers import CliqueScorer, ColumnScorer
-from .model import KnownScores, LabelScorer, Model, Scorer
-from .terms import free_weights
+from .kernel_recipe import KernelRecipe, fixed_scores
+from .kernel_scorers import ColumnScorer
+from .model import KnownScores, Model, Scorer
+from .parts import BoundKernel, BoundParts, PartData
+from .scorers import fuse_scorers
 
 
 def held_out_loss(
@@ -20,11 +22,16 @@ def held_out_loss(
 ) -> Callable[[Array], float]:
     """Return the loss of an element: that of the model it would be.
 
-    Kernel values between held-out observations and the basis are kept, and so is what is not learnt; values
-    of kernels on cliques are computed for every element.
+    Kernel values between held-out observations and the basis are kept, and so is what is not learnt.
     """
     observations = in_precision(held_out.inputs.features, recipe.dtype)
-    problem, maps, cliques = expanded.problem, expanded.maps(), expanded.cliques
+    problem, maps, others = expanded.problem, expanded.maps(), expanded.others
+    assert others is not None
+    data = PartData(held_out.chain, observations)
+    readers = {name: one.held_out(data) for name, one in others.bound.items() if isinstance(one, BoundKernel)}
+    alone = BoundParts(
+        others.parts, {n: one for n, one in others.bound.items() if n not in readers}, others.data
+    )
     kept = {one: one.columns(observations) for one in set(maps)}
     crosses = [kept[one] for one in maps]
     classes, fixed = training.encoded.classes, held_out_fixed(recipe, training, held_out)
@@ -35,10 +42,12 @@ def held_out_loss(
             space: Any = term.space
             coefficients = coefficients_of(space, element[problem.slices[term.name]])
             scorers.append(ColumnScorer(space.clique, cross, coefficients))
-        for one in [] if cliques is None else cliques.fitted(problem.at(element)):
-            scorers.append(CliqueScorer(one, observations.dtype))
-        labels = LabelScorer.of(free_weights(element, problem.slices, held_out.chain.n_answers), "")
-        return held_out.loss_of(Model(training.structure, classes, (*scorers, labels)))
+        for term in problem.terms:
+            if term.name in readers:
+                values = readers[term.name](term.space, element[problem.slices[term.name]])
+                scorers.append(KnownScores({term.space.clique: values}))
+        labels = fuse_scorers(alone.scorers(problem, element), held_out.chain.n_answers)
+        return held_out.loss_of(Model(training.structure, classes, (*scorers, *labels)))
 
     return loss
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..arrays import Array
 from ..constraints import Rule
@@ -17,31 +17,23 @@ from ..data.labels import unlabelled_items
 from ..data.reading import Extractor, read_to_fit
 from ..data.rules import offset_of
 from ..data.training import (
-    ClassWeight,
-    LossSettings,
     Training,
-    learns_without_labels,
     read_training,
     require_labelling,
 )
 from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
 from ..kernels import Kernel, as_kernel
-from ..losses import Log
+from ..losses import ClassWeight, CustomLoss, LossSettings
 from ..objective import Problem, Term
-from ..observations import stacked
+from ..observations import in_precision, stacked
 from ..solvers import Progress, Solver, Stop
 from ..spaces import Expansion, LabelEmbedding, LowRank
-from ..structures import EdgeBatch, Structure
-from ..tables import structure_of
-from .clique_kernels import CliqueKernel, CliqueTerms, read_clique_kernels
-from .terms import (
-    Penalties,
-    answer_rows,
-    label_terms,
-    read_norms,
-    with_norms,
-)
+from ..structures import Structure, StructureBatch
+from ..tables import loss_settings, structure_of
+from .clique_kernels import CliqueKernel, read_clique_kernels
+from .parts import BoundParts, Part, PartData, Penalties, free_parts
+from .terms import answer_rows, read_norms, with_norms
 from .vertex_kernels import VertexKernels, first_penalty, settled_kernel, settled_kernels, takes_objects
 
 
@@ -67,7 +59,7 @@ class KernelRecipe:
     classes: Sequence[Hashable] | None = None
     class_weight: ClassWeight = None
     cost: Any = None
-    loss: str | LossSettings = "log"
+    loss: str | LossSettings | CustomLoss = "log"
     constraints: str | Rule | None = None
     base_measure: BaseMeasure = None
     approximation: Any = None
@@ -98,12 +90,10 @@ class KernelRecipe:
         return self.penalties.edge if given is None else float(given)
 
     @property
-    def untied(self) -> bool:
-        """Whether every edge has scores of its own: a kernel looks at its input."""
-        return self.edge_kernel is not None or self._has_kernel_on("edge")
-
-    def _has_kernel_on(self, clique: str) -> bool:
-        return any(one.clique == clique for one in self._kernels_of_cliques())
+    def own(self) -> frozenset[str]:
+        """The clique types in which every clique has separate scores: a kernel looks at its input."""
+        edges = [] if self.edge_kernel is None else ["edge"]
+        return frozenset([*edges, *(one.clique for one in self._kernels_of_cliques())])
 
     def _kernels_of_cliques(self) -> tuple[CliqueKernel, ...]:
         return () if self.clique_kernels is None else read_clique_kernels(self.clique_kernels)
@@ -147,14 +137,10 @@ class KernelRecipe:
         lengths: Any,
         sample_weight: Any,
         X_unlabelled: Any = None,
-        sibling_features: bool = False,
     ) -> Training:
-        """Read and check a training set, and sequences without labels as far as kernels look at them.
-
-        ``sibling_features`` says that those are looked at, which kernels cannot.
-        """
+        """Read and check a training set, and sequences without labels as far as kernels look at them."""
         structure, verbatim = structure_of(self.structure), takes_objects(self.kernel)
-        if learns_without_labels(self.loss):
+        if loss_settings(self.loss).learns_without_labels:
             if X_unlabelled is not None:
                 X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
         elif X_unlabelled is not None or unlabelled_items(y, X, lengths):
@@ -164,7 +150,7 @@ class KernelRecipe:
         inputs, extractor = read_to_fit(
             structure, self.features, X, lengths, verbatim=verbatim, missing=self.takes_missing
         )
-        return self._training(structure, inputs, extractor, y, sample_weight, sibling_features)
+        return self._training(structure, inputs, extractor, y, sample_weight)
 
     def _read_apart(
         self, structure: Structure, parts: SetAside, sample_weight: Any, X_unlabelled: Any
@@ -204,7 +190,6 @@ class KernelRecipe:
         extractor: Extractor | None,
         y: Any,
         sample_weight: Any,
-        sibling_features: bool = False,
     ) -> Training:
         if self.edge_kernel is not None:
             require_labelling(structure, "edge_kernel")
@@ -213,23 +198,39 @@ class KernelRecipe:
             extractor,
             y,
             structure,
-            untied=self.untied,
+            own=self.own,
             sample_weight=sample_weight,
             class_weight=self.class_weight,
             cost=self.cost,
             loss=self.loss,
             constraints=self.constraints,
             classes=self.classes,
-            segment_features=self._has_kernel_on("segment"),
-            sibling_features=sibling_features,
+            by_parts=True,
         )
         return training._replace(missing=self.takes_missing)
+
+    def part_data(self, training: Training) -> PartData:
+        """Return what parts see of a training set."""
+        labelled, *others = [
+            PartData(batch, in_precision(inputs.features, self.dtype))
+            for batch, inputs in [
+                (training.chain, training.inputs),
+                *((training.batch_of(one), one) for one in training.unlabelled),
+            ]
+        ]
+        return replace(
+            labelled,
+            unlabelled=tuple(others),
+            weights=training.weights,
+            memory_limit=self.memory_limit,
+            random=self.random_state,
+        )
 
     def on(self, observations: Any) -> KernelRecipe:
         """Return the settings with kernels of vertices and edges as they are on these observations.
 
         Kernels that are one stay one, so that they share a Gram matrix; those of cliques see other
-        observations, and are settled by `CliqueTerms`.
+        observations, and are settled as parts.
         """
         known: dict[Hashable, Kernel] = {}
         kernel = settled_kernels(self.kernel, observations, known)
@@ -238,14 +239,18 @@ class KernelRecipe:
             edge_kernel = settled_kernel(edge_kernel, observations, known)
         return replace(self, kernel=kernel, edge_kernel=edge_kernel)
 
-    def free_terms(self, chain: EdgeBatch) -> list[Term]:
-        """The spaces that look at labels only."""
-        return label_terms(
-            chain, self.penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
+    def other_parts(self, batch: StructureBatch) -> dict[str, Part]:
+        """Return the parts beside the kernels of vertices and edges: labels alone, and kernels on cliques."""
+        parts = free_parts(
+            batch, self.penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
         )
+        for n, one in enumerate(self._kernels_of_cliques()):
+            parts[f"clique_kernel {n}"] = one.part(self.approximation)
+        return parts
 
 
-class KernelTraining(NamedTuple):
+@dataclass(frozen=True)
+class KernelTraining:
     """A training set, and the kernels that look at it."""
 
     recipe: KernelRecipe
@@ -256,7 +261,12 @@ class KernelTraining(NamedTuple):
     """Position t has the observation ``rows[t]``."""
     kernels: VertexKernels
     edge_kernel: Kernel | None = None
-    cliques: CliqueTerms | None = None
+
+    @cached_property
+    def others(self) -> BoundParts:
+        """Return the other parts, as they are on the training set."""
+        parts = self.recipe.other_parts(self.training.chain)
+        return BoundParts.of(parts, self.recipe.part_data(self.training))
 
     @property
     def every_kernel(self) -> list[Kernel]:
@@ -277,7 +287,7 @@ class KernelTraining(NamedTuple):
         is multiplied with, squares of small elements become negative, and searches divide by zero or diverge.
         Kernels of objects take too long to be computed twice, for the search and for its certificate.
         """
-        certifiable = self.recipe.stop.gap >= 1e-4 and isinstance(self.training.loss, Log)
+        certifiable = self.recipe.stop.gap >= 1e-4 and self.training.loss.single
         numbers = self.observations.dtype != object
         return np.dtype(self.recipe.dtype if certifiable and numbers else np.float64)
 
@@ -297,13 +307,12 @@ class KernelTraining(NamedTuple):
 
     def problem(self, terms: Sequence[Term], dtype: Any = np.float64) -> Problem:
         """Put the loss, these terms and all others together."""
-        recipe, chain = self.recipe, self.training.chain
-        cliques = [] if self.cliques is None else self.cliques.terms(dtype, recipe.memory_limit)
-        every = with_norms([*terms, *recipe.free_terms(chain), *cliques], read_norms(recipe.norms))
-        offset = fixed_scores(recipe, self.training)
+        every = {term.name: term for term in [*terms, *self.others.terms(dtype=dtype)]}
+        normed = with_norms(every, read_norms(self.recipe.norms))
+        offset = fixed_scores(self.recipe, self.training)
         if offset is not None:
             offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-        return Problem.of(self.training.loss, every, offset, dtype, dtype)
+        return Problem.of(self.training.loss, list(normed.values()), offset, dtype, dtype)
 
 
 def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:
@@ -319,15 +328,6 @@ def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] |
         features, classes = training.inputs.features, training.encoded.classes
         add_base_measure(recipe.base_measure, chain, features, classes, offset)
     return offset
-
-
-def in_precision(observations: Any, dtype: Any) -> Any:
-    """Numbers in single or double precision; what is no numbers stays as it is."""
-    if observations.dtype == object:
-        return observations
-    if sparse.issparse(observations):
-        return observations.astype(dtype, copy=False)
-    return np.ascontiguousarray(observations, dtype=dtype)
 
 
 def embedding_of(label_kernel: Any, labels: Array | None, n_labels: int) -> LabelEmbedding:

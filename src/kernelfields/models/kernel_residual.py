@@ -11,7 +11,7 @@ import scipy
 
 from ..arrays import Array
 from ..kernels import Kernel
-from .kernel_recipe import in_precision
+from ..observations import in_precision
 from .model import ScoredBatch
 from .vertex_kernels import VertexKernels
 

@@ -10,10 +10,10 @@ import numpy as np
 from ..approximation import FourierMap
 from ..arrays import Array
 from ..kernels import Kernel
+from ..observations import in_precision
 from ..structures import StructureBatch
-from .clique_kernels import CliqueExpansion
-from .kernel_recipe import in_precision
-from .model import LabelScorer, Model, Scorer, add, fitted_model
+from .attributes import learnt_model
+from .model import Model, Scorer, add
 from .separate_kernels import SeparateKernels
 from .vertex_kernels import VertexKernels, used_times
 
@@ -55,7 +55,7 @@ class EdgeKernelScorer(Scorer):
     basis: Any
     coef: Array
     """(n, L, L)."""
-    untied: ClassVar[bool] = True
+    own: ClassVar[frozenset[str]] = frozenset({"edge"})
 
     def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
         """Sum over the basis."""
@@ -70,25 +70,6 @@ class EdgeKernelScorer(Scorer):
 
 
 @dataclass(frozen=True, slots=True)
-class CliqueScorer(Scorer):
-    """f(x_c, y_c) for every clique of some type."""
-
-    expansion: CliqueExpansion
-    dtype: Any
-    """Precision of observations in the fit."""
-
-    @property
-    def untied(self) -> bool:  # type: ignore[override]  # it depends on the clique type
-        """Whether it is about edges."""
-        return self.expansion.clique == "edge"
-
-    def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
-        """Sum over the basis."""
-        into.setdefault(self.expansion.clique, np.zeros(batch.shapes[self.expansion.clique]))
-        self.expansion.add_scores(batch, in_precision(features, self.dtype), into)
-
-
-@dataclass(frozen=True, slots=True)
 class ColumnScorer(Scorer):
     """Kernel values with a basis, computed before, times coefficients."""
 
@@ -99,9 +80,9 @@ class ColumnScorer(Scorer):
     """(n, number of what labels a clique can have)."""
 
     @property
-    def untied(self) -> bool:  # type: ignore[override]  # it depends on the clique type
-        """Whether it is about edges."""
-        return self.clique == "edge"
+    def own(self) -> frozenset[str]:  # type: ignore[override]  # it depends on the basis
+        """Return the clique type that it is about."""
+        return frozenset({self.clique})
 
     def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
         """Multiply; edges see their tails."""
@@ -125,12 +106,11 @@ def kernel_model(model: Any) -> Model:
     scorers: list[Scorer] = []
     if fourier is None:
         scorers.append(KernelScorer(learnt["_kernels"], learnt["basis_"], coef))
-        dtype, kernel = learnt["basis_"].dtype, learnt.get("edge_kernel_")
+        kernel = learnt.get("edge_kernel_")
     else:
         scorers.append(FourierScorer(fourier, coef))
-        dtype, kernel = fourier.frequencies.dtype, fourier
+        kernel = fourier
     if edge_coef is not None:
         assert kernel is not None  # files may say anything
         scorers.append(EdgeKernelScorer(kernel, learnt.get("basis_"), edge_coef))
-    scorers += [CliqueScorer(one, dtype) for one in learnt.get("clique_kernels_", ())]
-    return fitted_model(model, *scorers, LabelScorer.of(learnt))
+    return learnt_model(model, *scorers)

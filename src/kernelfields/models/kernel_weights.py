@@ -62,7 +62,7 @@ def _merged(data: KernelTraining, kernels: list[Kernel], weights: Array, spreads
     recipe = replace(data.recipe, kernel=several)
     merged = VertexKernels.of(several, recipe.penalty, data.training.encoded.classes)
     edge_kernel = merged.kernel if recipe.edge_kernel is True else data.edge_kernel
-    return data._replace(recipe=recipe, kernels=merged, edge_kernel=edge_kernel)
+    return replace(data, recipe=recipe, kernels=merged, edge_kernel=edge_kernel)
 
 
 def _require_several(data: KernelTraining) -> list[Kernel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, warn_user
 from ..fitting.routing import Routed
-from ..guarantees import Guarantee
 from ..memory import require_memory
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
@@ -39,12 +38,13 @@ from ..structures import (
     marginal_parts,
 )
 from ..tables import DECODERS, choose
-from .answer_units import entity_units
 from .averaging import mixed
 from .calibrated_labeller import CalibratedLabeller
 from .model import Model, ScoredBatch, fitted_structure
 from .remembering import remembered
-from .vertex_kernels import takes_missing
+
+if TYPE_CHECKING:
+    from ..guarantees import Guarantee
 
 Labels = list[list[Hashable]]
 
@@ -151,7 +151,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         if isinstance(scored.scores, MixedScores):
             labels, log_proba = _mixed_kbest(scored.batch, scored.scores, labels, value)
         elif isinstance(scored.batch, SumOracle | ApproximateSum):
-            log_proba = _at_most_one(value - scored.batch.log_partition(scored.scores)[:, None], scored.batch)
+            log_proba = at_most_one(value - scored.batch.log_partition(scored.scores)[:, None], scored.batch)
         named = [self._names(scored, np.maximum(row, 0)) for row in labels]
         return [
             [(named[n][s], float(p)) for n, p in enumerate(log_proba[s]) if p > -np.inf]
@@ -180,7 +180,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             within = {**scores, "node": np.where(possible, scores["node"], -np.inf)}
             return log_partition_or_none(scored.batch, within) - total
 
-        result = _at_most_one(log_mean(scored.scores, log_proba), scored.batch)
+        result = at_most_one(log_mean(scored.scores, log_proba), scored.batch)
         warn_of_unsettled(scored.batch)
         if (labels < 0).any():
             result[self._strange(labels, scored.batch)] = -np.inf
@@ -210,6 +210,8 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         list of arrays
             A number per entity, in the order of `metrics.entity_spans`.
         """
+        from .answer_units import entity_units
+
         scored = self._batch(X, lengths, allowed)
         if not self._names_entities():
             raise InputError("The labels of this model name no entities.")
@@ -297,6 +299,11 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
 
     def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs:
         """Read a batch to predict; models of other observations than features have their own."""
+        missing = self._missing
+        if not missing and "kernel_" in vars(self):
+            from .vertex_kernels import takes_missing
+
+            missing = takes_missing(self)
         names = vars(self).get("feature_names_in_")
         return read_to_predict(
             fitted_structure(self),
@@ -305,7 +312,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             lengths,
             self.n_features_in_,
             names,
-            missing=self._missing or takes_missing(self),
+            missing=missing,
             as_rows=as_rows,
         )
 
@@ -341,10 +348,10 @@ def _mixed_kbest(batch: Any, scores: MixedScores, labels: Array, value: Array) -
     ranked = labels.copy()
     for s in range(batch.n_instances):
         ranked[:, ends[s] : ends[s + 1]] = labels[order[s], ends[s] : ends[s + 1]]
-    return ranked, _at_most_one(np.take_along_axis(log_proba, order, axis=1), batch)
+    return ranked, at_most_one(np.take_along_axis(log_proba, order, axis=1), batch)
 
 
-def _at_most_one(log_proba: Array, batch: Any) -> Array:
+def at_most_one(log_proba: Array, batch: Any) -> Array:
     """Return log-probabilities without what rounding leaves above 0; approximations stay."""
     return np.minimum(log_proba, 0.0) if isinstance(batch, SumOracle) else log_proba
 

@@ -4,46 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..approximation import FourierMap
-from ..boosting.trees import Forest
-from ..data.base_measure import CliqueMeasures
-from ..data.reading import Verbatim
-from ..emissions import Emissions
-from ..features import DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
-from ..fitting.provenance import Provenance
-from ..kernels import Kernel
 from ..models.averaging import Averagings
 from ..models.calibration import Calibrations
-from ..models.changes import Changes
-from ..models.clique_kernels import VIEWS, CliqueExpansion
 from ..models.scaling import Scalings
-from ..models.separate_kernels import SeparateKernels
-from ..models.trail import Trail
-from ..models.vertex_kernels import VertexKernels
-from ..objective import Certificate
 from ..persistence.fields import Field, Kind, Numbers, Observations, Rules, Sizes, shape_objection
 from ..persistence.savable import Savable
-from ..structures import Structure
+from .views import VIEWS
+
+if TYPE_CHECKING:
+    from ..models.separate_kernels import SeparateKernels
 
 LABELLER: Mapping[str, Field] = {
     "n_features_in_": Kind(int),
     "feature_names_in_": Numbers("D", kinds="OU", needed=False),
     "features_": Kind(
-        (TemplateFeatures, DictFeatures, MissingValues, TokensAndArrays, Verbatim), needed=False, large=True
+        (
+            ".features.extractor:TemplateFeatures",
+            ".features.dicts:DictFeatures",
+            ".features.missing_values:MissingValues",
+            ".features.tokens_and_arrays:TokensAndArrays",
+            ".data.reading:Verbatim",
+        ),
+        needed=False,
+        large=True,
     ),
     "forbidden_": Rules(),
-    "structure_": Kind(Structure, needed=False),
-    "certificate_": Kind(Certificate, needed=False),
+    "structure_": Kind(".structures.settings:Structure", needed=False),
+    "certificate_": Kind(".objective.certificate:Certificate", needed=False),
     "objective_": Kind(float, needed=False),
     "objective_path_": Kind(list, needed=False),
     "mismatch_": Kind(dict, needed=False),
     "n_iter_": Kind(int, needed=False),
     "stop_reason_": Kind(str, needed=False),
-    "provenance_": Kind(Provenance, needed=False),
+    "provenance_": Kind(".fitting.provenance:Provenance", needed=False),
     "scaling_": Scalings(),
     "calibration_": Calibrations(),
     "posterior_": Averagings(),
@@ -71,6 +68,46 @@ class LabelTables(Field):
         return ""
 
 
+@dataclass(frozen=True)
+class PartScorers(Field):
+    """Scorers of parts by name."""
+
+    needed: bool = False
+    large: bool = True
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say what does not fit."""
+        if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+            return "is no dictionary of parts"
+        for name, one in value.items():
+            reason = scorer_objection(one, sizes)
+            if reason:
+                return f"has the part {name!r}, which {reason}"
+        return ""
+
+
+def scorer_objection(scorer: Any, sizes: Sizes) -> str:
+    """Say what is wrong with a scorer of a file: another class, no numbers, or as many as do not fit."""
+    from ..approximation import ObservationMap
+    from .expansion_scorer import ExpansionScorer
+    from .scorers import LearntScorer, WeightScorer
+
+    if not isinstance(scorer, LearntScorer):
+        return f"is of type {type(scorer).__name__}"
+    if not (scorer.on is None or isinstance(scorer.on, str)):
+        return "is on no clique type"
+    numbers = scorer.numbers
+    if not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "f":
+        return "has numbers that are none"
+    if isinstance(scorer, WeightScorer | ExpansionScorer) and scorer.view not in (None, *VIEWS):
+        return "has no known view"
+    if isinstance(scorer, ExpansionScorer) and (
+        not isinstance(scorer.map, ObservationMap) or len(numbers) != scorer.map.size
+    ):
+        return "has coefficients that do not fit its basis"
+    return ""
+
+
 FREE: Mapping[str, Field] = {
     "intercept_": Numbers("L"),
     "start_": Numbers("L"),
@@ -80,17 +117,21 @@ FREE: Mapping[str, Field] = {
     "durations_": Numbers("B L", needed=False),
     "rules_": Numbers("R", needed=False),
     "factors_": LabelTables(),
+    "parts_": PartScorers(),
 }
-"""Weights that look at labels only."""
+"""Weights that look at labels only, and all parts that have no attribute of their own."""
 
+FEATURED: Mapping[str, str] = {"edge": "L L F", "segment": "L G", "sibling": "S"}
+"""Clique types whose features have weights by a name, ``TYPE_coef_``, and the axes of these."""
+OF_CLIQUES: Mapping[str, Field] = {
+    f"{clique}_coef_": Numbers(axes, needed=False) for clique, axes in FEATURED.items()
+}
 LINEAR: Mapping[str, Field] = {
     **LABELLER,
     **FREE,
     "coef_": Numbers("L D", sparsely=True),
-    "base_measure_": Kind((dict, CliqueMeasures), needed=False),
-    "edge_coef_": Numbers("L L F", needed=False),
-    "segment_coef_": Numbers("L G", needed=False),
-    "sibling_coef_": Numbers("S", needed=False),
+    "base_measure_": Kind((dict, ".data.base_measure:CliqueMeasures"), needed=False),
+    **OF_CLIQUES,
 }
 """Of linear chains."""
 
@@ -104,6 +145,8 @@ class Trails(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if counts or numbers are none."""
+        from ..models.trail import Trail
+
         if not isinstance(value, Trail):
             return "is no record of learning"
         counts = (value.sequences, value.steps, value.averaged)
@@ -137,6 +180,10 @@ class LabelKernels(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if it is none, or names labels that are none."""
+        from ..kernels import Kernel
+        from ..models.separate_kernels import SeparateKernels
+        from ..models.vertex_kernels import VertexKernels
+
         if isinstance(value, SeparateKernels):
             return _parts_objection(value, sizes)
         if not isinstance(value, VertexKernels) or not value.groups:
@@ -155,6 +202,8 @@ class LabelKernels(Field):
 
 def _parts_objection(value: SeparateKernels, sizes: Sizes) -> str:
     """Say if parts of the basis are none."""
+    from ..kernels import Kernel
+
     kernels, ends = value
     if not isinstance(kernels, tuple) or not all(isinstance(kernel, Kernel) for kernel in kernels):
         return "has kernels that are none"
@@ -173,6 +222,8 @@ class RandomFeatures(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if they are of another size."""
+        from ..approximation import FourierMap
+
         if not isinstance(value, FourierMap):
             return "is no map of observations"
         expected = (value.size, value.frequencies.shape[1])
@@ -181,25 +232,19 @@ class RandomFeatures(Field):
 
 
 @dataclass(frozen=True)
-class CliqueExpansions(Field):
-    """Functions of whole cliques, each with its basis and coefficients."""
+class OldExpansions(Field):
+    """Functions of cliques in a list, as files had them before parts had names."""
 
     needed: bool = False
     large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say what does not fit."""
-        if not isinstance(value, list) or not all(isinstance(one, CliqueExpansion) for one in value):
+        from .expansion_scorer import ExpansionScorer
+
+        if not isinstance(value, list) or not all(isinstance(one, ExpansionScorer) for one in value):
             return "is no list of functions of cliques"
-        widths = {"node": sizes["L"], "edge": sizes["L"] ** 2}
-        for one in value:
-            coef = one.coef
-            if one.clique not in widths or one.view not in VIEWS or not isinstance(one.kernel, Kernel):
-                return "has a function of cliques that there are none of"
-            shape = (getattr(one.basis, "shape", (-1,))[0], widths[one.clique])
-            if not isinstance(coef, np.ndarray) or coef.dtype.kind != "f" or coef.shape != shape:
-                return "has a function of cliques whose coefficients do not fit its basis"
-        return ""
+        return next((reason for one in value if (reason := scorer_objection(one, sizes))), "")
 
 
 KERNEL: Mapping[str, Field] = {
@@ -209,15 +254,15 @@ KERNEL: Mapping[str, Field] = {
     "basis_origin_": Numbers("n 2", kinds="i", needed=False),
     "dual_coef_": Numbers("n L"),
     "edge_dual_coef_": Numbers("n L L", needed=False),
-    "kernel_": Kind((Kernel, dict), large=True),
-    "edge_kernel_": Kind(Kernel, needed=False, large=True),
-    "clique_kernels_": CliqueExpansions(),
+    "kernel_": Kind((".kernels._base:Kernel", dict), large=True),
+    "edge_kernel_": Kind(".kernels._base:Kernel", needed=False, large=True),
+    "clique_kernels_": OldExpansions(),
     "_kernels": LabelKernels(),
     "fourier_": RandomFeatures(),
-    "base_measure_": Kind((dict, CliqueMeasures), needed=False),
+    "base_measure_": Kind((dict, ".data.base_measure:CliqueMeasures"), needed=False),
     "certificate_space_": Kind(str, needed=False),
     "kernel_weights_": Numbers("K", needed=False),
-    "weights_certificate_": Kind(Certificate, needed=False),
+    "weights_certificate_": Kind(".objective.certificate:Certificate", needed=False),
     "path_": Kind(list, needed=False),
     "selected_": Kind(dict, needed=False),
 }
@@ -227,12 +272,12 @@ MARGIN: Mapping[str, Field] = {
     **LABELLER,
     **FREE,
     "coef_": Numbers("L D", needed=False),
-    "sibling_coef_": Numbers("S", needed=False),
+    **OF_CLIQUES,
     "basis_": Observations(),
     "dual_coef_": Numbers("n L", needed=False),
-    "kernel_": Kind((Kernel, dict), needed=False, large=True),
+    "kernel_": Kind((".kernels._base:Kernel", dict), needed=False, large=True),
     "_kernels": LabelKernels(needed=False),
-    "base_measure_": Kind((dict, CliqueMeasures), needed=False),
+    "base_measure_": Kind((dict, ".data.base_measure:CliqueMeasures"), needed=False),
     "history_": Kind(list),
 }
 """Of structured support vector machines: ``coef_``, or what a kernel expansion has."""
@@ -247,6 +292,8 @@ class EmissionsOfStates(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if they are none, or those of other states or columns."""
+        from ..emissions import Emissions
+
         if not isinstance(value, Emissions):
             return "are no emissions"
         found = (value.n_states, getattr(value, "n_columns", 1))
@@ -290,6 +337,8 @@ class Forests(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if there are others, or of another width."""
+        from ..boosting.trees import Forest
+
         widths = {"node": sizes["L"], "edge": sizes["L"] ** 2}
         if not isinstance(value, dict) or "node" not in value or not widths.keys() >= value.keys():
             return "are not those of vertices and edges"
@@ -319,6 +368,8 @@ class Votes(Field):
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if arrays do not fit one another, or the basis."""
+        from ..models.changes import Changes
+
         if not isinstance(value, Changes):
             return "are no changes"
         own: Sizes = {"L": sizes["L"]}
@@ -344,7 +395,7 @@ PERCEPTRON: Mapping[str, Field] = {
     "basis_": Observations(needed=True),
     "dual_coef_": Numbers("n L"),
     "transitions_": Numbers("L L"),
-    "kernel_": Kind(Kernel, large=True),
+    "kernel_": Kind(".kernels._base:Kernel", large=True),
     "mistakes_": Kind(list),
     "_changes": Votes(),
     "_steps": Kind(int),

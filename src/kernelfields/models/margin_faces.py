@@ -11,12 +11,13 @@ import numpy as np
 from ..arrays import Array
 from ..data.training import Training
 from ..gram import unique_observations
-from ..objective import L1Norm, Point, Problem, Term
-from ..structures import EdgeBatch
+from ..objective import L1Norm, Point, Problem
+from ..observations import in_precision
+from ..structures import StructureBatch
+from .attributes import keep_scorers
 from .expansion import Expanded, expand, gather
-from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores, in_precision
-from .linear_problem import LinearWeights
-from .terms import answer_features, free_weights, sibling_terms
+from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
+from .parts import BoundParts, LinearScores, Part, PartData, feature_parts
 from .vertex_kernels import VertexKernels
 
 
@@ -45,18 +46,29 @@ class LinearFace(Face):
     def expanded(self, training: Training) -> Expanded:
         """Return the objective."""
         offset = fixed_scores(self.recipe, training)
-        terms = self._terms(training.chain, as_doubles(training.inputs.features))
-        problem = Problem.of(training.loss, terms, offset)
-        return Expanded(problem, problem.exact)
+        data = PartData(training.chain, as_doubles(training.inputs.features), fast=False)
+        parts = BoundParts.of(self._parts(training.chain), data)
+        problem = Problem.of(training.loss, parts.terms(), offset)
+        return Expanded(problem, problem.exact, others=parts)
 
     def keep(self, model: Any, point: Point, expanded: Expanded, classes: Array) -> None:
         """Make the weights attributes of the model."""
-        LinearWeights.of(point.problem, point.element, len(classes)).put(model)
+        assert expanded.others is not None
+        keep_scorers(model, expanded.others.scorers(point.problem, point.element), len(classes))
 
-    def _terms(self, chain: EdgeBatch, features: Any) -> list[Term]:
-        nodes = Term("features", answer_features(chain, features), self.recipe.penalties.node)
-        terms = [nodes, *self.recipe.free_terms(chain), *sibling_terms(chain, self.recipe.penalties)]
-        return [replace(term, penalty=0.0, norm=L1Norm(term.penalty)) for term in terms] if self.l1 else terms
+    def _parts(self, batch: StructureBatch) -> dict[str, Part]:
+        penalties = self.recipe.penalties
+        parts: dict[str, Part] = {
+            "features": LinearScores(penalty=penalties.node),
+            **self.recipe.other_parts(batch),
+            **feature_parts(batch, penalties, edges=False),
+        }
+        if not self.l1:
+            return parts
+        return {
+            name: replace(one, penalty=0.0, norm=L1Norm(float(one.penalty or 0.0)))
+            for name, one in parts.items()
+        }
 
 
 class KernelFace(Face):
@@ -76,8 +88,8 @@ class KernelFace(Face):
         model._kernels = expanded.kernels
         model.kernel_ = model._kernels.by_label(classes)
         model.basis_, model.dual_coef_, _ = gather(point, expanded.bases)
-        for name, value in free_weights(point.element, point.problem.slices, len(classes)).items():
-            setattr(model, f"{name}_", value)
+        assert expanded.others is not None
+        keep_scorers(model, expanded.others.scorers(point.problem, point.element), len(classes))
 
 
 def as_doubles(features: Any) -> Any:

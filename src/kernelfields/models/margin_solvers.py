@@ -12,7 +12,6 @@ from ..data.seeds import random_state
 from ..data.training import Training
 from ..distributed import SHARING
 from ..errors import InputError
-from ..losses import Hinge
 from ..objective import BlockDual, DetourDual, Problem
 from ..objective.chain_terms import ChainTerms
 from ..solvers import (
@@ -114,4 +113,4 @@ def margin_dual(
         double = model.dtype if model.kernel is not None else training.inputs.features.dtype
         single = model.tol >= SINGLE and np.dtype(double) != np.float64
         return DetourDual(problem, np.float32 if single else np.float64)
-    return BlockDual(problem) if isinstance(problem.loss, Hinge) and problem.smooth else None
+    return BlockDual(problem) if problem.loss.maximum and problem.smooth else None

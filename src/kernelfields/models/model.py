@@ -15,10 +15,8 @@ from ..constraints import Forbidden
 from ..data.base_measure import BaseMeasure, add_base_measure
 from ..data.inputs import Inputs
 from ..data.rules import forbid
-from ..errors import InputError
 from ..features import FeatureRows
 from ..native import chain_add_label_scores
-from ..spaces import Products, as_floats, coefficient_scores, run_mean
 from ..structures import Chain, EdgeBatch, SequenceBatch, Structure, StructureBatch
 from .scaling import Scaling
 
@@ -36,8 +34,8 @@ class ScoredBatch(NamedTuple):
 class Scorer(ABC):
     """What a fitted model keeps of one of its parts."""
 
-    untied: ClassVar[bool] = False
-    """Whether every edge needs scores of its own."""
+    own: ClassVar[frozenset[str]] = frozenset()
+    """The clique types in which every clique needs separate scores."""
 
     @abstractmethod
     def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
@@ -80,8 +78,8 @@ class Model(NamedTuple):
 
     def batch_of(self, inputs: Inputs) -> Any:
         """Return the batch of some inputs."""
-        untied = any(scorer.untied for scorer in self.scorers)
-        return self.structure.on(inputs.offsets, inputs.links, len(self.alphabet), untied=untied)
+        own = frozenset().union(*(scorer.own for scorer in self.scorers))
+        return self.structure.on(inputs.offsets, inputs.links, len(self.alphabet), own=own)
 
 
 def _fill(theta: dict[str, Array], batch: StructureBatch) -> None:
@@ -122,85 +120,6 @@ class KnownScores(Scorer):
 
 
 @dataclass(frozen=True, slots=True)
-class LinearScorer(Scorer):
-    """⟨w_y, x⟩ for every answer."""
-
-    coef: Any
-    """(L, D), dense or sparse."""
-    dtype: Any = None
-    """Precision that features are brought to; None leaves them as they are."""
-
-    def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
-        """Multiply features with weights; rows of an extractor as they are."""
-        if self.dtype is not None:
-            features = features.astype(self.dtype, copy=False)
-        if isinstance(features, FeatureRows) or sparse.issparse(features):
-            values = coefficient_scores(features, self.coef)
-        else:
-            values = Products(features).times(dense(self.coef).T)
-        add(into, batch.answer, values.reshape(len(values), *batch.cliques[batch.answer].values))
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeLinearScorer(Scorer):
-    """⟨w_{y,y′}, x⟩ for every edge, x being its own features, or those of its tail if it has none."""
-
-    coef: Array
-    """(L, L, D)."""
-    untied: ClassVar[bool] = True
-
-    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
-        """Multiply features of edges with weights."""
-        if batch.n_edges:
-            matrix, rows = edge_observations(batch, matrix_of(features))
-            L, weights = len(self.coef), self.coef.transpose(2, 0, 1).reshape(matrix.shape[1], -1)
-            add(into, "edge", Products(matrix[rows]).times(weights).reshape(-1, L, L))
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentLinearScorer(Scorer):
-    """⟨w_y, x⟩ for every candidate segment, x being its own features, or else the mean of its positions'."""
-
-    coef: Array
-    """(L, F)."""
-
-    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
-        """Multiply features with weights, before means are taken."""
-        own, members = batch.segment_features, batch.cliques["segment"].members
-        matrix = matrix_of(features) if own is None else own
-        values = Products(matrix).times(self.coef.T.astype(matrix.dtype))
-        add(into, "segment", run_mean(values, members) if own is None else values)
-
-
-@dataclass(frozen=True, slots=True)
-class SiblingLinearScorer(Scorer):
-    """⟨w, x⟩ for siblings, x being their features."""
-
-    coef: Array
-    """(F,)."""
-
-    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
-        """Multiply features with weights; sentences without siblings may have no features."""
-        seen = batch.sibling_features
-        if seen is None:
-            return
-        if seen.shape[1] != len(self.coef):
-            raise InputError(f"X has {seen.shape[1]} features of siblings, the model {len(self.coef)}.")
-        matrix = as_floats(seen)
-        add(into, "sibling", Products(matrix).times(self.coef[:, None].astype(matrix.dtype))[:, 0])
-
-
-def edge_observations(batch: Any, features: Any) -> tuple[Any, Array]:
-    """Return what edges see, and the row of each: features of their own, or those of their tails."""
-    own = getattr(batch, "edge_features", None)
-    if own is None:
-        if not hasattr(batch, "edge_tails"):
-            raise InputError(f"edge_features is about edges, which {type(batch).__name__} has not.")
-        return features, batch.edge_tails
-    return own.astype(features.dtype, copy=False), np.arange(len(own))
-
-
-@dataclass(frozen=True, slots=True)
 class LabelScorer(Scorer):
     """Scores of labels alone: free tables."""
 
@@ -210,30 +129,8 @@ class LabelScorer(Scorer):
     """(L,), at sources: first positions, roots."""
     last: Array
     """(L,), at sinks: last positions, leaves."""
-    pairs: Array
-    """(L, L)."""
-    triples: Array | None
-    """(L, L, L)."""
-    durations: Array | None = None
-    """(B, L), of lengths of runs, in bins."""
-    rules: Array | None = None
-    """(R,), of the rules of a grammar."""
-    factors: Mapping[str, Array] = field(default_factory=dict)
-    """Of further clique types of graphs, (L, …, L)."""
-
-    @classmethod
-    def of(cls, learnt: Mapping[str, Any], suffix: str = "_") -> LabelScorer:
-        """Return those among the attributes of a fitted model."""
-        return cls(
-            learnt["intercept" + suffix],
-            learnt["start" + suffix],
-            learnt["end" + suffix],
-            learnt["transitions" + suffix],
-            learnt.get("second_order" + suffix),
-            learnt.get("durations" + suffix),
-            learnt.get("rules" + suffix),
-            learnt.get("factors" + suffix) or {},
-        )
+    tables: Mapping[str, Array] = field(default_factory=dict)
+    """Of further clique types: pairs, triples, lengths of runs, rules, factors."""
 
     def add_scores(self, batch: StructureBatch, features: Any, into: dict[str, Array]) -> None:
         """Add them, in the precision of the scores of answers."""
@@ -248,32 +145,18 @@ class LabelScorer(Scorer):
             if isinstance(batch, EdgeBatch):
                 node[batch.sources] += first.astype(node.dtype, copy=False)
                 node[batch.sinks] += last.astype(node.dtype, copy=False)
-        tables = {"edge": self.pairs, "triple": self.triples, "duration": self.durations, "rule": self.rules}
-        tables |= self.factors
-        for clique, table in tables.items():
-            if clique in batch.cliques and table is not None:
-                self._add_table(batch, clique, table.astype(node.dtype), into)
-
-    @staticmethod
-    def _add_table(batch: StructureBatch, clique: str, table: Array, into: dict[str, Array]) -> None:
-        cliques = batch.cliques[clique]
-        if clique in into:
-            into[clique] += table
-        else:
-            into[clique] = table if cliques.shared else np.tile(table, (cliques.count, *(1,) * table.ndim))
+        for clique, table in self.tables.items():
+            if clique in batch.cliques:
+                add_table(batch, clique, table.astype(node.dtype), into)
 
 
-def linear_model(model: Any, dtype: Any = None) -> Model:
-    """Return what a fitted linear model has learnt, whatever its settings say by now."""
-    features = LinearScorer(model.coef_, dtype)  # models from large files read the rest now, too
-    learnt = vars(model)
-    edges = learnt.get("edge_coef_")
-    of_edges = () if edges is None else (EdgeLinearScorer(edges),)
-    segments = learnt.get("segment_coef_")
-    of_segments = () if segments is None else (SegmentLinearScorer(segments),)
-    siblings = learnt.get("sibling_coef_")
-    of_siblings = () if siblings is None else (SiblingLinearScorer(siblings),)
-    return fitted_model(model, features, *of_edges, *of_segments, *of_siblings, LabelScorer.of(learnt))
+def add_table(batch: StructureBatch, clique: str, table: Array, into: dict[str, Array]) -> None:
+    """Add a new array with the scores of one clique to those of every clique of a type."""
+    cliques = batch.cliques[clique]
+    if clique in into:
+        into[clique] += table
+    else:
+        into[clique] = table if cliques.shared else np.tile(table, (cliques.count, *(1,) * table.ndim))
 
 
 def fitted_model(model: Any, *scorers: Scorer) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,15 +10,16 @@ import numpy as np
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED
 from ..fitting.held_out import held_out_labels
-from .linear_problem import LinearWeights
+from .attributes import keep_scorers
 from .model import fitted_structure
+from .scorers import LearntScorer
 from .trail import Trail
 
 
 class Reached(NamedTuple):
     """A model on its way."""
 
-    weights: LinearWeights
+    scorers: Mapping[str, LearntScorer]
     trail: Trail
 
 
@@ -35,7 +37,7 @@ class HeldOut:
 
     def look(self, model: Any, reached: Reached) -> bool:
         """Count wrong labels; say whether to stop."""
-        reached.weights.put(model)
+        keep_scorers(model, reached.scorers, len(model.classes_))
         batch = model._model().scores(self.inputs)
         labels = model._decoder(None).decode(batch.batch, batch.scores)
         wrong = int((~batch.batch.agree(labels, self.labels))[self.observed].sum())

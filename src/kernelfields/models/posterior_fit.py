@@ -10,16 +10,15 @@ import numpy as np
 from ..arrays import Array
 from ..checks import choose
 from ..data.seeds import random_state
-from ..errors import InputError
 from ..memory import require_memory
 from ..objective import Point, Problem
 from ..posterior import Laplace, PosteriorMethod, UnitProblem
 from ..tables import POSTERIORS
+from .attributes import attributes_of
 from .averaging import Averaging, stacked_draws
 from .expansion import Expanded, gather
-from .linear_problem import LinearWeights
+from .parts import BoundParts
 from .selected import Chosen, gathered, pair_scores
-from .terms import free_weights
 
 Attributes = Callable[[Problem, Array], Mapping[str, Any]]
 """Reads the attributes of a model off an element."""
@@ -61,34 +60,24 @@ def posterior_of(
         squares,
         float(share),
         number,
-        isinstance(method, Laplace) and method.linearised,
     )
 
 
-def linear_attributes(n_labels: int) -> Attributes:
+def linear_attributes(parts: BoundParts, n_labels: int) -> Attributes:
     """Return how weights of a linear model are read."""
-
-    def read(problem: Problem, element: Array) -> Mapping[str, Any]:
-        weights = vars(LinearWeights.of(problem, element, n_labels))
-        return {f"{name}_": value for name, value in weights.items()}
-
-    return read
+    return lambda problem, element: attributes_of(parts.scorers(problem, element), n_labels)
 
 
 def kernel_attributes(expanded: Expanded, n_labels: int) -> Attributes:
     """Return how coefficients of a kernel model are read, on the whole basis."""
-    if expanded.cliques is not None:
-        raise InputError("posterior does not go with clique_kernels.")
+    others = expanded.others
+    assert others is not None
 
     def read(problem: Problem, element: Array) -> Mapping[str, Any]:
         point = Point(problem, element, None)  # type: ignore[arg-type]  # nobody asks for the loss
         found = gather(point, expanded.bases, whole=True)
-        free = free_weights(element, problem.slices, n_labels)
-        return {
-            "dual_coef_": found.coef,
-            "edge_dual_coef_": found.edge_coef,
-            **{f"{name}_": value for name, value in free.items()},
-        }
+        learnt = attributes_of(others.scorers(problem, element), n_labels)
+        return {"dual_coef_": found.coef, "edge_dual_coef_": found.edge_coef, **learnt}
 
     return read
 
@@ -99,7 +88,7 @@ def selected_attributes(chosen: Chosen, state: Any, n_labels: int) -> Attributes
     def read(problem: Problem, element: Array) -> Mapping[str, Any]:
         here = state._replace(parts={name: element[place] for name, place in problem.slices.items()})
         found = gathered(chosen, here)[0]
-        free = {f"{n}_": v for n, v in free_weights(element, problem.slices, n_labels).items()}
+        free = attributes_of(chosen.others.scorers(problem, element), n_labels)
         pairs = pair_scores(here, n_labels)
         if pairs is not None:
             free["transitions_"] = pairs

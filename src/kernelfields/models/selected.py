@@ -12,7 +12,6 @@ from ..errors import InputError, warn_user
 from ..fitting.digest import digest
 from ..fitting.run import Found, search
 from ..kernels import Kernel, check_gram
-from ..losses import Log
 from ..selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason
 from ..selection.task import element_of, parts_of
 from ..solvers import Reason, Solver, Stop
@@ -20,6 +19,7 @@ from ..structures import Chain
 from ..tables import structure_of
 from .expansion import Gathered
 from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
+from .parts import BoundParts
 from .vertex_kernels import VertexKernels
 
 
@@ -29,11 +29,14 @@ class Chosen(NamedTuple):
     task: GrowthTask
     kernels: list[Kernel]
     """Those of vertices, one for every pool of them."""
+    others: BoundParts
+    """The parts that look at labels alone."""
 
 
 def task_of(data: KernelTraining) -> Chosen:
     """Return the problem of a kernel model, with nothing selected yet."""
-    recipe, training, observations, rows, kernels, edge_kernel, _ = data
+    recipe, training, observations, rows = data.recipe, data.training, data.observations, data.rows
+    kernels, edge_kernel = data.kernels, data.edge_kernel
     selection = recipe.selection
     require_labelling(training.structure, "selection")
     _require_selectable(recipe, selection, kernels, linked=len(training.chain.edge_tails) > 0)
@@ -51,16 +54,14 @@ def task_of(data: KernelTraining) -> Chosen:
         pools[name] = Pool(kernel, observations, L, penalty, share=share)
     if edge_kernel is not None:
         pools["edge_kernel"] = Pool(edge_kernel, observations, L * L, recipe.penalty_of_edge_kernel, "edge")
-    free = [
-        t for t in recipe.free_terms(training.chain) if not (selection.labels_pairs and t.name == "edges")
-    ]
+    free = [t for t in data.others.terms() if not (selection.labels_pairs and t.name == "edges")]
     single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
-    dtype = np.float32 if single and isinstance(training.loss, Log) else np.float64
+    dtype = np.float32 if single and training.loss.single else np.float64
     offset = fixed_scores(recipe, training)
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
     task = GrowthTask(training.loss, pools, rows, training.encoded.labels, tuple(free), offset, dtype)
-    return Chosen(task, [kernel for kernel, _ in named])
+    return Chosen(task, [kernel for kernel, _ in named], data.others)
 
 
 def _require_selectable(

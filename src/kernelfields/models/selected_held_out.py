@@ -12,8 +12,9 @@ from ..data.training import Training
 from ..fitting.held_out import HeldOutSet
 from ..gram import KernelBlocks
 from ..selection import GrowthState, GrowthTask
-from .model import KnownScores, LabelScorer, Model
-from .terms import label_tables
+from .model import KnownScores, Model
+from .parts import BoundParts
+from .scorers import fuse_scorers
 
 
 class SelectionHeldOut:
@@ -31,6 +32,8 @@ class SelectionHeldOut:
         What is not.
     fixed : tuple of KnownScores
         Their scores that are not learnt.
+    others : BoundParts
+        The parts that look at labels alone.
     """
 
     def __init__(
@@ -40,11 +43,12 @@ class SelectionHeldOut:
         training: Training,
         held_out: HeldOutSet,
         fixed: tuple[KnownScores, ...],
+        others: BoundParts,
     ) -> None:
         self.task = task
         self.observations = observations
         self.training, self.held_out = training, held_out
-        self.fixed = fixed
+        self.fixed, self.others = fixed, others
         self._rows: dict[str, list[Array]] = {name: [] for name in task.pools}
 
     def judge(self, state: GrowthState) -> tuple[float, float]:
@@ -66,8 +70,8 @@ class SelectionHeldOut:
             scorers.append(KnownScores({pool.clique: seen.reshape(chain.shapes[pool.clique])}))
             if pool.share:
                 scorers.append(KnownScores({"edge": functions.pair_scores(coefficients, chain.n_labels)}))
-        labels = LabelScorer.of(label_tables(state.parts, chain.n_labels), "")
-        return Model(self.training.structure, self.training.encoded.classes, (*scorers, labels))
+        labels = fuse_scorers(self.others.scorers_of(self.task.free, state.parts), chain.n_labels)
+        return Model(self.training.structure, self.training.encoded.classes, (*scorers, *labels))
 
     def _times(self, name: str, state: GrowthState, table: Array) -> Array:
         """Kernel values with the basis, those of its new members computed now, times coefficients."""

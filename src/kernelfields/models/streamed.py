@@ -21,7 +21,8 @@ from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, Sha
 from ..spaces import SparseFeatures, WeightPairs
 from ..structures import Chain
 from ..tables import structure_of
-from .linear_problem import SINGLE, fast_chain_data, linear_terms
+from .linear_problem import SINGLE, fast_chain_data, linear_parts
+from .parts import BoundParts, PartData
 from .stream_chunks import LabelledTokens, chunks_within, columns_and_classes
 
 
@@ -32,6 +33,7 @@ class StreamedSet(NamedTuple):
     first: Training
     """Of the first chunk: labels, extractor and structure are those of all."""
     provenance: Provenance
+    parts: BoundParts
 
 
 @contextmanager
@@ -59,6 +61,7 @@ class _Writer:
         self._model, self._extractor, self._classes, self._folder = model, extractor, classes, folder
         self._first: Training | None = None
         self._terms: list[Any] = []
+        self._parts: BoundParts | None = None
         self._empty: LinearChainData | None = None
         self._observed: Observed | None = None
         self._paths: list[Path] = []
@@ -73,7 +76,10 @@ class _Writer:
         if self._observed is None:
             L = len(self._classes)
             self._observed = Observed(WeightPairs.of(features, L), np.ones((L, L), dtype=bool))
-        terms = linear_terms(self._model, training.chain, features, self._observed, fast=True)
+        seen = PartData(training.chain, features, self._observed)
+        if self._parts is None:
+            self._parts = BoundParts.of(linear_parts(self._model, training.chain), seen)
+        terms = self._parts.terms(seen)
         data = fast_chain_data(self._model, training, terms)
         self._count(data, terms)
         self._provenance.append(provenance_of(training.inputs, training.encoded))
@@ -102,7 +108,7 @@ class _Writer:
     @contextmanager
     def finished(self) -> Iterator[StreamedSet]:
         """Give the problem on all shards."""
-        if self._first is None or self._empty is None or self._observed is None:
+        if self._first is None or self._empty is None or self._observed is None or self._parts is None:
             raise InputError("The training set is empty.")
         here, pairs = SHARING.get(), self._observed.features
         pool = FilePool(self._paths, pairs) if here is None else here.file_pool(self._paths, pairs)
@@ -112,7 +118,9 @@ class _Writer:
         # of the first chunk only its labels, rules and shapes are still asked for
         first = self._first._replace(inputs=inputs._replace(features=inputs.features[:0]), observed=None)
         with closing(pool):
-            yield StreamedSet(Problem(geometry, data), first, joined_provenance(self._provenance))
+            yield StreamedSet(
+                Problem(geometry, data), first, joined_provenance(self._provenance), self._parts
+            )
 
 
 def _require_streamable(model: Any) -> None:

@@ -16,9 +16,10 @@ from ..errors import InputError
 from ..kernels import Kernel, Linear
 from ..kernels.feature_map import features_of
 from ..objective import Problem, Term
+from ..observations import in_precision
 from ..spaces import LinearFeatures, LowRank
 from ..tables import APPROXIMATIONS, choose
-from .kernel_recipe import KernelTraining, in_precision
+from .kernel_recipe import KernelTraining
 from .terms import answer_features
 
 SPAN = 1e-10

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..arrays import Array
-from .linear_problem import LinearWeights
+from .model import dense
+from .parts import FACTOR
+from .scorers import LearntScorer
 
 
 class Trail(NamedTuple):
@@ -36,53 +38,30 @@ class Trail(NamedTuple):
         return cls(sequences, steps, steps + 1)
 
 
-def flat(weights: LinearWeights) -> Array:
-    """All weights one behind the other, L·D of features first, whatever parts a model has."""
-    coef = weights.coef.toarray() if hasattr(weights.coef, "toarray") else weights.coef
-    parts = [coef, weights.intercept, weights.start, weights.end, weights.transitions]
-    if weights.second_order is not None:
-        parts.append(weights.second_order)
-    if weights.durations is not None:
-        parts.append(weights.durations)
-    if weights.rules is not None:
-        parts.append(weights.rules)
-    if weights.sibling_coef is not None:
-        parts.append(weights.sibling_coef)
-    parts += (weights.factors or {}).values()
-    return np.concatenate([np.ravel(part) for part in parts])
+ORDER = ("features", "bias", "boundaries", "edges", "second_order", "durations", "rules")
+"""Parts whose numbers come first, in this order; others follow in the order of the model."""
 
 
-def unflat(
-    numbers: Array,
-    n_labels: int,
-    n_features: int,
-    factors: Mapping[str, Array] | None = None,
-    durations: Array | None = None,
-    rules: Array | None = None,
-    siblings: Array | None = None,
-) -> LinearWeights:
-    """Return the weights that `flat` made numbers of; the last four have their shapes."""
-    L, D = n_labels, n_features
-    coef, intercept, start, end, transitions, more = np.split(numbers, np.cumsum([L * D, L, L, L, L * L]))
-    tables, lengths, of_rules, of_siblings = {}, None, None, None
-    if durations is not None:
-        lengths, more = more[: durations.size].reshape(durations.shape), more[durations.size :]
-    if rules is not None:
-        of_rules, more = more[: rules.size], more[rules.size :]
-    if siblings is not None:
-        of_siblings, more = more[: siblings.size], more[siblings.size :]
-    for name, table in (factors or {}).items():
-        tables[name], more = more[: table.size].reshape(table.shape), more[table.size :]
-    second_order = more.reshape(L, L, L) if len(more) else None
-    return LinearWeights(
-        coef.reshape(L, D),
-        intercept,
-        start,
-        end,
-        transitions.reshape(L, L),
-        second_order=second_order,
-        durations=lengths,
-        sibling_coef=of_siblings,
-        rules=of_rules,
-        factors=tables or None,
+def flat(scorers: Mapping[str, LearntScorer], n_labels: int) -> Array:
+    """Return the numbers of all parts, one after the other; zeros for labels alone that a model lacks."""
+    L = n_labels
+    missing = {"bias": np.zeros(L), "boundaries": np.zeros(2 * L), "edges": np.zeros(L * L)}
+    numbers = {**missing, **{name: dense(one.numbers) for name, one in scorers.items()}}
+    return np.concatenate([np.ravel(numbers[name]) for name in _ordered(numbers)])
+
+
+def unflat(numbers: Array, like: Mapping[str, LearntScorer]) -> dict[str, LearntScorer]:
+    """Return the parts that `flat` made numbers of; ``like`` has their shapes."""
+    shapes = {name: dense(like[name].numbers).shape for name in _ordered(like)}
+    ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes.values())])
+    return {
+        name: like[name].with_numbers(numbers[start:end].reshape(shape))
+        for (name, shape), start, end in zip(shapes.items(), ends[:-1], ends[1:], strict=True)
+    }
+
+
+def _ordered(scorers: Mapping[str, Any]) -> list[str]:
+    rest = [name for name in scorers if name not in ORDER]
+    return [name for name in ORDER if name in scorers] + sorted(
+        rest, key=lambda name: name.startswith(FACTOR)
     )

@@ -147,7 +147,8 @@ def takes_missing(model: Any) -> bool:
     known = vars(model)
     spec = known.get("kernel_")
     several = list(spec.values()) if isinstance(spec, Mapping) else [spec]
-    several += [known.get("edge_kernel_"), *(one.kernel for one in known.get("clique_kernels_") or ())]
+    maps = (getattr(one, "map", None) for one in (known.get("parts_") or {}).values())
+    several += [known.get("edge_kernel_"), *(getattr(one, "kernel", None) for one in maps)]
     kernels = [one for one in several if isinstance(one, Kernel)]
     return bool(kernels) and all(one.takes_missing for one in kernels)
 

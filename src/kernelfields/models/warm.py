@@ -10,13 +10,19 @@ from ..arrays import Array
 from ..gram import find_observations
 from ..objective import Problem
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
+from .attributes import scorers_of
+from .parts import BoundParts
 from .subspaces import feature_map
-from .terms import free_elements
 from .vertex_kernels import VertexKernels
 
 
 def warm_element(
-    before: Any, problem: Problem, kernels: VertexKernels, observations: Any, classes: Array
+    before: Any,
+    problem: Problem,
+    kernels: VertexKernels,
+    observations: Any,
+    classes: Array,
+    others: BoundParts,
 ) -> Array | None:
     """Return the function of a fitted model as far as it is an expansion over these observations.
 
@@ -31,20 +37,22 @@ def warm_element(
     if basis is None or not np.array_equal(before.classes_, classes) or not _alike(basis, observations):
         return None
     found = find_observations(observations, basis)
-    free = free_elements(before, "_")
+    learnt = scorers_of(before)
     pieces = []
     for term in problem.terms:
         piece = np.zeros(term.space.size)
-        known = free.get(term.name)
-        if isinstance(term.space, LinearFeatures | SparseFeatures):
+        scorer, bound = learnt.get(term.name), others.bound.get(term.name)
+        if bound is not None:
+            known = None if scorer is None else bound.element(term.space, scorer)
+            if known is not None and len(known) == len(piece):
+                piece[:] = known
+        elif isinstance(term.space, LinearFeatures | SparseFeatures):
             assert features is not None
             piece[:] = term.space.element(np.asarray(features(basis).T @ before.dual_coef_))
         elif isinstance(term.space, Expansion) and term.space.clique != "edge":
             _place(term.space, piece, found, before.dual_coef_)
         elif isinstance(term.space, Expansion) and before.edge_dual_coef_ is not None:
             _place(term.space, piece, found, before.edge_dual_coef_.reshape(len(found), -1))
-        elif known is not None and len(known) == len(piece):
-            piece[:] = known
         pieces.append(piece)
     return problem.refreshed(np.concatenate(pieces).astype(problem.element_dtype))
 

@@ -22,19 +22,43 @@ What estimators do:
   else `ProximalQuasiNewton`, which takes all three. Others refuse in one sentence.
 """
 
-from ._base import DataTerm, LossPoint, SecondDerivatives
-from .array_data import ArrayData
-from .block_dual import BlockDual, MarginPoint, Plane
-from .certificate import Certificate, Dual, Rounding, WeightCut, certify, weight_cut
-from .counts import Counts
-from .detour_dual import DetourDual, Detours
-from .entropy_dual import EntropyDual, ExpectedParts
-from .geometry import Geometry, Term, slices_of
-from .linear_chain import LinearChainData, Offsets, linear_chain_problem
-from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
-from .problem import Line, Point, Problem
-from .row_data import RowData
-from .sharded import BRANCHES, Partial, Shard, ShardedData, ShardPool, TreeSum, sum_of
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from ._base import DataTerm, LossPoint, SecondDerivatives
+    from .array_data import ArrayData
+    from .block_dual import BlockDual, MarginPoint, Plane
+    from .certificate import Certificate, Dual, Rounding, WeightCut, certify, weight_cut
+    from .counts import Counts
+    from .detour_dual import DetourDual, Detours
+    from .entropy_dual import EntropyDual, ExpectedParts
+    from .geometry import Geometry, Term, slices_of
+    from .linear_chain import LinearChainData, Offsets, linear_chain_problem
+    from .norms import GroupNorm, L1Norm, Norm, SpaceNorm
+    from .problem import Line, Point, Problem
+    from .row_data import RowData
+    from .sharded import BRANCHES, Partial, Shard, ShardedData, ShardPool, TreeSum, sum_of
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "_base": "DataTerm LossPoint SecondDerivatives",
+            "array_data": "ArrayData",
+            "block_dual": "BlockDual MarginPoint Plane",
+            "certificate": "Certificate Dual Rounding WeightCut certify weight_cut",
+            "counts": "Counts",
+            "detour_dual": "DetourDual Detours",
+            "entropy_dual": "EntropyDual ExpectedParts",
+            "geometry": "Geometry Term slices_of",
+            "linear_chain": "LinearChainData Offsets linear_chain_problem",
+            "norms": "GroupNorm L1Norm Norm SpaceNorm",
+            "problem": "Line Point Problem",
+            "row_data": "RowData",
+            "sharded": "BRANCHES Partial Shard ShardedData ShardPool TreeSum sum_of",
+        },
+    )
 
 __all__ = [
     "BRANCHES",

@@ -24,7 +24,7 @@ SHARE = 0.6
 """Entries of the rows over entries of the features, at most."""
 
 
-class Part(NamedTuple):
+class DrawnPairs(NamedTuple):
     """Labels drawn for some sequences that follow each other."""
 
     sequences: slice
@@ -70,7 +70,7 @@ def _affordable(labels: Array, most: int) -> int:
     return min(most, int(SHARE / (2 * differing))) if differing > 0 else most
 
 
-def _drawn(data: LinearChainData, element: Array, count: int) -> Iterator[Part]:
+def _drawn(data: LinearChainData, element: Array, count: int) -> Iterator[DrawnPairs]:
     """Yield labellings of some sequences after others."""
     chain, pairs = data.loss.structure, data.features.pairs
     assert isinstance(chain, ChainBatch)
@@ -94,7 +94,7 @@ def _drawn(data: LinearChainData, element: Array, count: int) -> Iterator[Part]:
         native.chain_add_label_scores(scores, offsets, *small)
         part = ChainBatch(offsets, chain.n_labels)
         labels = part.sample({"node": scores, "edge": edge}, count, seed=begin)
-        yield Part(slice(begin, end), slice(a, b), offsets, labels)
+        yield DrawnPairs(slice(begin, end), slice(a, b), offsets, labels)
         begin = end
 
 
@@ -105,7 +105,7 @@ class _Rows:
         self._data, self._column, self._width = data, column, int(column.max(initial=-1)) + 1
         self._slot, self._table = _columns_of_features(data, column)
 
-    def of(self, part: Part, left: Array, right: Array, pairs: int) -> Any:
+    def of(self, part: DrawnPairs, left: Array, right: Array, pairs: int) -> Any:
         """Return the rows of the sequences of a part, of n pairs."""
         sequence = np.repeat(np.arange(len(part.offsets) - 1), np.diff(part.offsets))
         found = [*self._of_features(part, left, right), *self._of_free_scores(part, left, right)]
@@ -118,7 +118,9 @@ class _Rows:
         place = sequence[row[kept]].astype(np.int32), column[kept]
         return sparse.csr_matrix((value[kept], place), shape=(len(part.offsets) - 1, self._width))
 
-    def _of_features(self, part: Part, left: Array, right: Array) -> Iterator[tuple[Array, Array, Array]]:
+    def _of_features(
+        self, part: DrawnPairs, left: Array, right: Array
+    ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield positions, columns and values of features where labels differ."""
         first, index, values = self._data.rows
         differing = np.flatnonzero(left != right)
@@ -131,7 +133,9 @@ class _Rows:
         yield position, self._table[slot, left[position]], value
         yield position, self._table[slot, right[position]], -value
 
-    def _of_free_scores(self, part: Part, left: Array, right: Array) -> Iterator[tuple[Array, Array, Array]]:
+    def _of_free_scores(
+        self, part: DrawnPairs, left: Array, right: Array
+    ) -> Iterator[tuple[Array, Array, Array]]:
         """Yield the same of labels, ends and pairs of labels."""
         places, column, L = self._data.places, self._column, self._data.features.width
         full = part.offsets[:-1] < part.offsets[1:]

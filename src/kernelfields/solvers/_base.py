@@ -193,6 +193,9 @@ class Reason(Enum):
     GRADIENT = "The norm of the gradient is below the tolerance."
     LIMIT = "The limit of iterations was reached."
     STUCK = "No step lowers the objective any more, but it is not as close as asked for."
+    CREEPING = (
+        "Progress is so slow that the limit of iterations would come first; another solver may be faster."
+    )
     OBSERVER = "The observer asked to stop."
     INTERRUPTED = "Interrupted; the best point so far was kept."
 
@@ -204,7 +207,7 @@ class Reason(Enum):
     @property
     def final(self) -> bool:
         """Whether going on from there would change nothing."""
-        return self not in (Reason.LIMIT, Reason.INTERRUPTED)
+        return self not in (Reason.LIMIT, Reason.CREEPING, Reason.INTERRUPTED)
 
 
 class Result(NamedTuple):

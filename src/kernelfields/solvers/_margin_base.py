@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..arrays import Array
 from ..checks import Checked
-from ._base import Monitor, Observer, Reason, Result, Stop
+from ._base import Monitor, Observer, Progress, Reason, Result, Stop
 
 
 class PlaneLike(Protocol):
@@ -106,6 +106,39 @@ def _lowest_towards(best: Any, far: Array) -> Any:
     return found
 
 
+WINDOW = 100
+"""Passes by which progress is judged."""
+
+HASTE = 10.0
+"""How many times as fast as over the last passes a search may still become."""
+
+
+@dataclass
+class Pace:
+    """Tells when the passes that are left cannot suffice, by how gap and bound went in those before."""
+
+    stop: Stop
+    seen: list[tuple[float, float]] = field(default_factory=list)
+    """Gap and bound after every pass."""
+
+    def creeps(self, progress: Progress) -> bool:
+        """Whether neither the gap at many times its pace, nor the bound at its rate, will get there.
+
+        Where penalties are small, planes are all but parallel: a bound near zero then grows by a few per cent
+        in a hundred passes. One that multiplies itself is no such case.
+        """
+        value, bound = progress.value, progress.lower_bound
+        self.seen.append((value - bound, bound))
+        left = self.stop.iterations - progress.iteration
+        if len(self.seen) <= WINDOW or left < WINDOW:
+            return False
+        gap, before = self.seen[-1 - WINDOW]
+        windows = left / WINDOW
+        gap_in_the_end = (value - bound) - HASTE * windows * (gap - (value - bound))
+        multiplies = before > 0 and windows * np.log(bound / before) >= np.log(value / bound)
+        return gap_in_the_end > self.stop.gap * abs(value) and not multiplies
+
+
 @dataclass
 class BestPoint:
     """Keeps the point with the lowest value, and says when the gap is small enough."""
@@ -119,6 +152,12 @@ class BestPoint:
             self.point = point
         shown: Any = _Shown(point, self.point)
         return self.monitor.look(iteration, shown)
+
+    @property
+    def progress(self) -> Progress:
+        """The last report."""
+        assert self.monitor.progress is not None
+        return self.monitor.progress
 
 
 @dataclass

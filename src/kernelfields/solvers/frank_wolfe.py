@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, require_flag, whole
 from ._base import Monitor, Observer, Reason, Result, Stop
-from ._margin_base import BestPoint, BlockDualLike, MarginSolver
+from ._margin_base import BestPoint, BlockDualLike, MarginSolver, Pace
 from .simplex_qp import simplex_qp
 
 ENOUGH = 1e-4
@@ -26,7 +26,8 @@ class BlockFrankWolfe(MarginSolver):
     the mixture of the instance goes towards it, as far as is best: the step that maximises the dual is
     known in closed form, there is nothing to tune. With a cache, the mixture becomes the best of all
     mixtures of itself and the planes kept from earlier searches, and between two passes with searches
-    there are cheaper ones without. Every pass with searches ends with the duality gap.
+    there are cheaper ones without. Every pass with searches ends with the duality gap; where a hundred of
+    them show that the limit will come first, the search ends.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class BlockFrankWolfe(MarginSolver):
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is."""
-        best = BestPoint(Monitor(dual.problem, stop, observer))
+        best, pace = BestPoint(Monitor(dual.problem, stop, observer)), Pace(stop)
         random = np.random.default_rng(self.seed)
         caches = [_Cache(dual, i, self.memory) for i in range(dual.size)]
         average = IterateAverage()
@@ -73,6 +74,8 @@ class BlockFrankWolfe(MarginSolver):
                     mean = average.with_next(now)
                     best.point = mean if best.point.value > mean.value else best.point
                 reason = best.look(iteration, now)
+                if reason is None and pace.creeps(best.progress):
+                    reason = Reason.CREEPING
         except KeyboardInterrupt:
             reason = Reason.INTERRUPTED
         return best.monitor.result(best.point, reason)

@@ -11,7 +11,14 @@ from ..checks import require_not_negative
 Mask = npt.NDArray[np.bool_]
 
 RIDGE = 1e-12
-"""Added to the diagonal, as a share of its largest entry: planes may be multiples of each other."""
+"""Weight of ½‖y − x‖² in a step from x to y, as a share of the largest entry of the diagonal.
+
+Planes may be multiples of each other. Were it that of ½‖y‖², it would stay in the solution: where vectors are
+long and penalties small, it was more than the whole objective.
+"""
+
+REFINED = 5
+"""Steps on one support in a row, as the first is short of its maximum by that weight."""
 
 STALE = 20
 """Steps without a rise after which rounding has the last word."""
@@ -41,7 +48,7 @@ def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Ar
     ridge = RIDGE * max(float(np.abs(gram.diagonal()).max(initial=0.0)), np.finfo(float).tiny)
     support = x > 0
     least = max(tol, 1e-13 * float(np.abs(linear).max(initial=1.0)))
-    best, value, stale = x, -np.inf, 0
+    best, value, stale, refined = x, -np.inf, 0, 0
     for _ in range(20 * len(x) + 100):
         x, support = _on_support(gram, linear, x, support, ridge)
         pulled = gram @ x
@@ -54,7 +61,8 @@ def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Ar
             if stale > STALE:
                 return best
         entering = int(np.argmax(gradient))
-        if support[entering] or gradient[entering] - gradient @ x <= least:
+        refined = refined + 1 if support[entering] else 0
+        if gradient[entering] - gradient @ x <= least or refined > REFINED:
             break
         support[entering] = True
     return best if value > float(x @ (linear - 0.5 * gram @ x)) else x
@@ -65,8 +73,8 @@ def _on_support(gram: Array, linear: Array, x: Array, support: Mask, ridge: floa
     support = support.copy()
     while True:
         ids = np.flatnonzero(support)
-        goal = _stationary(gram[np.ix_(ids, ids)], linear[ids], ridge)
         here = x[ids]
+        goal = _stationary(gram[np.ix_(ids, ids)], linear[ids] + ridge * here, ridge)
         if (goal >= 0).all():
             x = np.zeros_like(x)
             x[ids] = goal / goal.sum()
@@ -82,7 +90,7 @@ def _on_support(gram: Array, linear: Array, x: Array, support: Mask, ridge: floa
 
 
 def _stationary(gram: Array, linear: Array, ridge: float) -> Array:
-    """Solve H y + μ = c, Σ y = 1."""
+    """Solve (H + ridge) y + μ = c, Σ y = 1."""
     m = len(linear)
     if m == 1:
         return np.ones(1)

@@ -11,7 +11,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import ClassVar, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -83,8 +84,17 @@ class StructureBatch(ABC):
     """
     words: Words = SEQUENCES
     """What messages call instances and vertices."""
+    featured: ClassVar[tuple[str, ...]] = ()
+    """Clique types that say nothing without features: models score them by what they see, or not at all."""
     no_sums: ClassVar[str] = ""
     """Why it does not sum over its outputs, and what does, where that is worth saying."""
+
+    factors: Mapping[str, Any] = MappingProxyType({})
+    """Clique types that a structure has besides those that all of its kind have, by name."""
+    label_sets: Array | None = None
+    """(N, L) booleans: which labels each vertex can have; None for all."""
+    bound: Array | None = None
+    """(L,) booleans: labels that only runs among the candidates can have; None for no such labels."""
 
     @property
     @abstractmethod
@@ -112,6 +122,11 @@ class StructureBatch(ABC):
     @abstractmethod
     def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance, in float64; −inf where a part is forbidden."""
+
+    @property
+    def observations(self) -> Mapping[str, Any]:
+        """What models see of cliques, a row for each, by clique type, where a structure brings it along."""
+        return {}
 
     @property
     def n_instances(self) -> int:
@@ -178,6 +193,11 @@ class StructureBatch(ABC):
 
     def untied(self, names: Iterable[str]) -> Self:
         """Return the same instances, these clique types with scores of its own for every clique."""
+        names = list(names)
+        for name in names:
+            if name not in self.cliques:
+                known = ", ".join(map(repr, self.cliques))
+                raise InputError(f"{type(self).__name__} has no clique type {name!r}; it has {known}.")
         tied = [name for name in names if self.cliques[name].shared]
         return self._untied(tied) if tied else self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -84,12 +84,12 @@ class LabelGraph(Structure):
             links=GraphLinks(edges, types=np.tile(np.arange(K), count)),
         )
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> GraphBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> GraphBatch:
         """Return graphs of labels, of which each can be one of two."""
         masks = np.repeat(np.eye(n_labels // 2, dtype=bool), 2, axis=1)
-        return graph_batch(
-            self.inference, offsets, links, n_labels, words=self.words, untied=untied, masks=masks
-        )
+        return graph_batch(self.inference, offsets, links, n_labels, words=self.words, own=own, masks=masks)
 
     def flattened(self, y: Any, links: Any, what: str) -> Any:
         """Return for every row the names of its labels with their values."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -54,14 +55,12 @@ class AlignmentBatch(PairBatch, MaxOracle, CovarianceOracle, SampleOracle, KBest
     27
     """
 
+    factors: Mapping[str, Any] = MappingProxyType({"jump": None})
+    """The clique types besides pairs whose scores are learnt."""
+
     def __init__(self, shapes: npt.ArrayLike, max_jump: int = 5) -> None:
         self._set_shapes(shapes)
         self.max_jump = require_whole("max_jump", max_jump, 0, MOST_WORDS)
-
-    @property
-    def factors(self) -> dict[str, None]:
-        """The clique types besides pairs whose scores are learnt."""
-        return {"jump": None}
 
     @cached_property
     def cliques(self) -> dict[str, Cliques]:

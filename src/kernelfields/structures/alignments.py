@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,9 +40,11 @@ class Alignment(PairStructure):
     max_jump: int = 5
     _checks: ClassVar[Mapping[str, Check]] = {"max_jump": whole(0, MOST_WORDS)}
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> AlignmentBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> AlignmentBatch:
         """Return all alignments."""
-        return AlignmentBatch(links, self.max_jump)
+        return AlignmentBatch(links, self.max_jump).untied(own)
 
     def _fault(self, table: Array) -> str:
         degrees = table.sum(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -129,7 +129,9 @@ class CandidateSegments(Structure):
         width = 0 if links.segment_features is None else links.segment_features.shape[1]
         return replace(self, classes=tuple(classes), n_segment_features=width)
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> SegmentBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> SegmentBatch:
         """Return the batch."""
         index = {label: k for k, label in enumerate(self.classes or ())}
         bound = np.zeros(n_labels, dtype=bool)
@@ -140,7 +142,8 @@ class CandidateSegments(Structure):
                 raise InputError(f"A span has the label {label!r}, which the model does not know.")
         numbers = np.array([index.get(label, EVERY) for label in names], dtype=np.int64)
         spans, seen = np.column_stack([links.spans, numbers]), links.segment_features
-        return SegmentBatch(offsets, n_labels, self.lower_ends, not untied, spans, bound, seen)
+        shared = "edge" not in own
+        return SegmentBatch(offsets, n_labels, self.lower_ends, shared, spans, bound, seen).untied(own)
 
 
 def _read_spans(s: int, given: Any, length: int) -> tuple[Array, list[Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -110,11 +110,13 @@ class GrammarTrees(Structure):
         """Return a row for every span."""
         return list(marginals)
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> GrammarBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> GrammarBatch:
         """Return all trees of the sentences."""
         if self.grammar is None:
             raise InputError("The grammar is not known before a training set is.")
-        return GrammarBatch(words_of_spans(offsets), self.grammar)
+        return GrammarBatch(words_of_spans(offsets), self.grammar).untied(own)
 
     def _spans(self, s: int, tree: Any) -> list[Span]:
         if isinstance(tree, tuple) and not tree:

@@ -108,6 +108,11 @@ class GraphBatch(EdgeBatch):
         }
         return {**self._pairwise(), **more}
 
+    @property
+    def observations(self) -> Mapping[str, Array]:
+        """Return the features of edges, where there are some."""
+        return {} if self.edge_features is None else {"edge": self.edge_features}
+
     def take(self, ids: npt.ArrayLike) -> Self:
         """Graphs of some instances only."""
         ids = require_ids(ids, self.n_instances)
@@ -121,13 +126,16 @@ class GraphBatch(EdgeBatch):
                 cliques.members[rows_of(cliques.offsets, ids)] + np.repeat(shift, counts)[:, None]
             )
 
-        return self._named_like(
+        taken = self._named_like(
             offsets,
             moved(self.cliques["edge"]),
             shared_edges=self.shared_edges,
             factors={name: Factors(moved(self.cliques[name]), f.shared) for name, f in self.factors.items()},
             label_sets=None if self.label_sets is None else self.label_sets[rows_of(self._offsets, ids)],
         )
+        if self.edge_features is not None:
+            taken.edge_features = self.edge_features[rows_of(self.edge_offsets, ids)]
+        return taken
 
     def score(self, scores: Scores, labels: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance; −inf also where a vertex cannot have its label."""
@@ -148,9 +156,11 @@ class GraphBatch(EdgeBatch):
             name: Factors(f.members, f.shared and name not in names) for name, f in self.factors.items()
         }
         shared = self.shared_edges and "edge" not in names
-        return self._named_like(
+        each = self._named_like(
             self._offsets, self.edges, shared_edges=shared, factors=factors, label_sets=self.label_sets
         )
+        each.edge_features = self.edge_features
+        return each
 
     def _named_like(self, offsets: Array, edges: Array, **shape: Any) -> Self:
         """Return other graphs, which messages call what they call these."""

@@ -83,6 +83,8 @@ def _of_list(given: Any, name: str) -> Array:
     if ends is None:
         shape = np.shape(given) if hasattr(given, "shape") else ""
         found = f" have shape {shape}, expected (E, 2)" if shape else " are no rows of two whole numbers"
+        if len(shape) == 2 and shape[1] == 2:
+            found = f" are {given.dtype}, expected whole numbers"
         raise InputError(f"The edges of {name[0].lower()}{name[1:]}{found}.")
     return ends
 

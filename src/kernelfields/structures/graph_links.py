@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -71,7 +71,7 @@ def graph_batch(
     n_labels: int,
     *,
     words: Words,
-    untied: bool = False,
+    own: Collection[str] = frozenset(),
     masks: Array | None = None,
 ) -> GraphBatch:
     """Return a batch with these links; ``masks`` say which labels each type of vertices has."""
@@ -79,12 +79,12 @@ def graph_batch(
         offsets,
         links.edges,
         n_labels,
-        shared_edges=not untied,
-        factors={name: Factors(members) for name, members in links.factors.items()},
+        shared_edges="edge" not in own,
+        factors={name: Factors(members, name not in own) for name, members in links.factors.items()},
         label_sets=None if masks is None else masks[links.types],
     )
     batch.words, batch.edge_features = words, links.edge_features
-    return batch
+    return batch.untied(own)
 
 
 def together(members: Sequence[Array], offsets: Array, size: int) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -141,12 +141,12 @@ class Graph(Structure):
         known = None if self.label_sets is None else tuple(classes)
         return replace(self, classes=known, n_edge_features=width)
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> GraphBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> GraphBatch:
         """Return graphs that are summed over in the way of the settings."""
         masks = None if links.types is None else self._masks(n_labels)
-        return graph_batch(
-            self.inference, offsets, links, n_labels, words=self.words, untied=untied, masks=masks
-        )
+        return graph_batch(self.inference, offsets, links, n_labels, words=self.words, own=own, masks=masks)
 
     @property
     def _further(self) -> tuple[str, ...]:

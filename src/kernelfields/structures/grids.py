@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -108,9 +108,11 @@ class Grid(Structure):
         """The directions in which they have."""
         return self.possible_steps if isinstance(self.directions, bool) else tuple(self.directions)
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> GraphBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> GraphBatch:
         """Return grids that are summed over in the way of the settings."""
-        return graph_batch(self.inference, offsets, links, n_labels, words=self.words, untied=untied)
+        return graph_batch(self.inference, offsets, links, n_labels, words=self.words, own=own)
 
     def flattened(self, y: Any, links: Any, what: str) -> Any:
         """Return labels row by row."""

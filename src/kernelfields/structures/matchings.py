@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -73,16 +73,18 @@ class Matching(PairStructure):
             if getattr(self, name) and self.fertility > 1:
                 raise InputError(f"{name} goes with fertility=1 only, not with fertility={self.fertility}.")
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> PairBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> PairBatch:
         """Return all matchings, or all sets of links."""
         if self.fertility > 1:
             prices = self.prices
             if len(prices) < self.fertility - 1:
                 prices = tuple(prices[0] * k for k in range(1, self.fertility))
-            return LinkBatch(links, prices)
+            return LinkBatch(links, prices).untied(own)
         if self.inference is None:
-            return MatchingBatch(links, self.complete)
-        return BetheMatchingBatch(links, self.complete, self.inference)
+            return MatchingBatch(links, self.complete).untied(own)
+        return BetheMatchingBatch(links, self.complete, self.inference).untied(own)
 
     def _fault(self, table: Array) -> str:
         for side, degrees in (("row", table.sum(axis=1)), ("column", table.sum(axis=0))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any, ClassVar, Self
@@ -168,10 +168,13 @@ class Dependency(Structure):
         lengths = words_of(offsets_of([len(p) for p in marginals]))
         return [p.reshape(n, n + 1, *p.shape[1:]) for n, p in zip(lengths.tolist(), marginals, strict=True)]
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> DependencyBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> DependencyBatch:
         """Return all trees of the sentences."""
         labels = n_labels if self.labels else None
-        return DependencyBatch(words_of(offsets), labels, self.projective, self.single_root, links)
+        kind = self.projective, self.single_root
+        return DependencyBatch(words_of(offsets), labels, *kind, links).untied(own)
 
     @staticmethod
     def _allowed(heads: Array, lengths: Array, allowed: Array | None) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -122,9 +122,11 @@ class Constituency(Structure):
         """Return a row for every span."""
         return list(marginals)
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> ConstituencyBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> ConstituencyBatch:
         """Return all trees of the sentences."""
-        return ConstituencyBatch(words_of_spans(offsets), n_labels, empty=True)
+        return ConstituencyBatch(words_of_spans(offsets), n_labels, empty=True).untied(own)
 
 
 def words_of_spans(offsets: Array) -> Array:

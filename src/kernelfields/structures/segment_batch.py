@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,10 @@ class SegmentBatch(SequenceBatch):
     2
     """
 
+    bound: Array
+
+    featured: ClassVar[tuple[str, ...]] = ("segment",)
+
     def __init__(
         self,
         offsets: npt.ArrayLike,
@@ -80,8 +84,7 @@ class SegmentBatch(SequenceBatch):
             segment_features = None if segment_features is None else segment_features[order]
         self.candidates: CandidateRuns | None = candidates
         """In the order of their scores."""
-        self.segment_features = segment_features
-        """(C, F) observations of candidates, for models that look at them; of no concern to inference."""
+        self._seen = segment_features
         last = int(self.lower_ends[-1])
         if candidates is not None:  # all lengths of candidates are told apart from longer runs
             last = max(last, 1 + candidates.longest(~self.bound))
@@ -106,6 +109,11 @@ class SegmentBatch(SequenceBatch):
         places = Cliques(given.offsets, lambda: given.members(self._offsets), (self.n_labels,))
         return {**self._pairwise(), "duration": lengths, "segment": places}
 
+    @property
+    def observations(self) -> Mapping[str, Any]:
+        """Return the features of candidates, where there are some; of no concern to inference."""
+        return {} if self._seen is None else {"segment": self._seen}
+
     def take(self, ids: npt.ArrayLike) -> SegmentBatch:
         """Return some sequences only."""
         ids = require_ids(ids, self.n_instances)
@@ -113,7 +121,7 @@ class SegmentBatch(SequenceBatch):
         ends, shared = self.lower_ends, self.shared_edges
         if self.candidates is None:
             return SegmentBatch(offsets, self.n_labels, ends, shared)
-        seen = self.segment_features
+        seen = self._seen
         seen = None if seen is None else seen[rows_of(self.candidates.offsets, ids)]
         return SegmentBatch(offsets, self.n_labels, ends, shared, self.candidates.take(ids), self.bound, seen)
 
@@ -219,7 +227,7 @@ class SegmentBatch(SequenceBatch):
         if "duration" in names:
             raise InputError("Scores of the lengths of runs are shared by all of them.")
         bound = None if self.candidates is None else self.bound
-        given = self.candidates, bound, self.segment_features
+        given = self.candidates, bound, self._seen
         return type(self)(self._offsets, self.n_labels, self.lower_ends, False, *given)
 
     def _named(self, parts: Sequence[Array]) -> dict[str, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -50,10 +50,12 @@ class Segments(Structure):
         """The shortest length of every bin."""
         return lower_ends_of(self.max_length, self.bins)
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> SegmentBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> SegmentBatch:
         """Return the batch."""
         candidates = None if self.means is None else every_run(offsets, self.means)
-        return SegmentBatch(offsets, n_labels, self.lower_ends, not untied, candidates)
+        return SegmentBatch(offsets, n_labels, self.lower_ends, "edge" not in own, candidates).untied(own)
 
 
 def lower_ends_of(max_length: int, bins: str) -> Array:

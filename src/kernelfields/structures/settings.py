@@ -9,7 +9,7 @@ What of X is not features (the parents of a tree) is its *links*, which only the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, Checked, as_list, whole
 from ..errors import InputError
+from ._base import StructureBatch
 from ._labelled_base import EdgeBatch
 from .chain import ChainBatch
 from .chain2 import SecondOrderChainBatch
@@ -108,8 +109,10 @@ class Structure(Checked, ABC):
         return ()
 
     @abstractmethod
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> Any:
-        """Return the batch; ``untied`` gives every edge scores of its own."""
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> StructureBatch:
+        """Return the batch; every clique of the types ``own`` has separate scores."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +129,12 @@ class Chain(Structure):
     order: int = 1
     _checks: ClassVar[Mapping[str, Check]] = {"order": whole(1, 2)}
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> EdgeBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> EdgeBatch:
         """Return chains of this order."""
         kind = ChainBatch if self.order == 1 else SecondOrderChainBatch
-        return kind(offsets, n_labels, shared_edges=not untied)
+        return kind(offsets, n_labels, shared_edges="edge" not in own).untied(own)
 
 
 @dataclass(frozen=True)
@@ -171,9 +176,11 @@ class Tree(Structure):
         _require_no_cycle(offsets, result)
         return result
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> EdgeBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> EdgeBatch:
         """Return forests."""
-        return TreeBatch(offsets, links, n_labels, shared_edges=not untied)
+        return TreeBatch(offsets, links, n_labels, shared_edges="edge" not in own).untied(own)
 
 
 def _parents_of(s: int, given: Any, count: int) -> Array:

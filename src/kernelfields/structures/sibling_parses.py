@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -138,11 +138,11 @@ class SiblingDependency(Dependency):
         return super().encode(y, offsets, links.allowed)
 
     def on(
-        self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
     ) -> SiblingDependencyBatch:
         """Return all trees of the sentences."""
         labels = n_labels if self.labels else None
-        return SiblingDependencyBatch(words_of(offsets), labels, self.single_root, *links)
+        return SiblingDependencyBatch(words_of(offsets), labels, self.single_root, *links).untied(own)
 
     @cached_property
     def _extractor(self) -> TemplateFeatures:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,8 @@ class SiblingDependencyBatch(DependencyBatch):
     3
     """
 
+    featured: ClassVar[tuple[str, ...]] = ("sibling",)
+
     def __init__(
         self,
         words: npt.ArrayLike,
@@ -78,10 +81,12 @@ class SiblingDependencyBatch(DependencyBatch):
         self._feature_rows: Array | None = None
 
     @property
-    def sibling_features(self) -> Any:
-        """What models look at in siblings; None if there is nothing."""
+    def observations(self) -> Mapping[str, Any]:
+        """Return the features of siblings, where there are some."""
+        if self._features is None:
+            return {}
         rows = self._feature_rows  # those of single sentences, which nobody may ask for, are not copied
-        return self._features if rows is None or self._features is None else self._features[rows]
+        return {"sibling": self._features if rows is None else self._features[rows]}
 
     @cached_property
     def cliques(self) -> dict[str, Cliques]:
