@@ -41,6 +41,12 @@ Graphs graphs_of(const Vector& offsets, const Arrays<std::int64_t>& members, std
     return make_graphs(std::move(first), std::move(types), labels, sets ? sets->data() : nullptr);
 }
 
+// Orders for large graphs can take seconds to find.
+GraphShapes shapes_of(const Graphs& graphs, double most) {
+    nb::gil_scoped_release release;
+    return find_shapes(graphs, most);
+}
+
 // The shape of a batch, checked once and kept between calls with different scores.
 struct GraphShape {
     Graphs graphs;
@@ -48,7 +54,7 @@ struct GraphShape {
 
     GraphShape(const Vector& offsets, const Arrays<std::int64_t>& members, std::size_t labels,
                const std::optional<In<bool>>& sets, double most)
-        : graphs(graphs_of(offsets, members, labels, sets)), shapes(find_shapes(graphs, most)) {}
+        : graphs(graphs_of(offsets, members, labels, sets)), shapes(shapes_of(graphs, most)) {}
     GraphShape(const GraphShape&) = delete;
 
     // The first instance with a table that is too large: number, treewidth found up to there, entries.

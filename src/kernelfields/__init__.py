@@ -6,6 +6,8 @@ Names are looked up when they are first used: ``import kernelfields`` alone load
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .lazy import submodule
+
 if TYPE_CHECKING:
     from . import distributed
     from .errors import InfeasibleError, InputError, ModelFormatError, ScoreError
@@ -119,20 +121,9 @@ def __getattr__(name: str) -> Any:
     elif name in __all__ and name != "distributed":
         found = getattr(import_module(f".{_HOMES.get(name, _ESTIMATORS)}", __name__), name)
     else:
-        found = _module(name)
+        found = submodule(__name__, name)
     globals()[name] = found
     return found
-
-
-def _module(name: str) -> Any:
-    """Return a package or module of this one."""
-    full = f"{__name__}.{name}"
-    try:
-        return import_module(full)
-    except ModuleNotFoundError as error:
-        if error.name != full:  # something else is missing, inside of it
-            raise
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
 
 
 def __dir__() -> list[str]:

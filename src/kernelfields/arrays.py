@@ -11,6 +11,9 @@ from scipy import sparse
 
 Array = npt.NDArray[Any]
 
+DATES = "mM"
+"""Kinds of arrays whose entries lose unit and precision as Python's objects."""
+
 BLOCK = 2**14
 """Rows of a sparse matrix that are copied together."""
 
@@ -50,6 +53,18 @@ def label_array(labels: Iterable[Hashable]) -> Array:
     for k, label in enumerate(labels):  # all at once, tuples would become rows
         result[k] = label
     return result
+
+
+def listed_labels(labels: Iterable[Hashable]) -> list[Any]:
+    """Return labels as a list: those of an array as Python's own objects, dates of NumPy as they are."""
+    return (
+        labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype.kind not in DATES else list(labels)
+    )
+
+
+def index_of(classes: Array) -> dict[Hashable, int]:
+    """Return the index of every class."""
+    return {label: k for k, label in enumerate(listed_labels(classes))}
 
 
 class Matrix(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from difflib import get_close_matches
 from math import isfinite
 from numbers import Integral, Real
@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from .arrays import Array
 from .errors import InputError
+from .lazy import Later, class_at
 
 Choice = TypeVar("Choice")
 
@@ -157,6 +158,8 @@ def require_weights(weights: npt.ArrayLike | None, instances: int) -> Array | No
     if weights is None:
         return None
     given = np.asarray(weights)
+    if np.ma.is_masked(weights):
+        raise InputError("weights have masked entries: give 0 for what is not to count.")
     if given.dtype.kind not in "biuf" or given.shape != (instances,):
         raise InputError(
             f"weights are {given.dtype} of shape {given.shape}, expected numbers of shape ({instances},)."
@@ -198,12 +201,40 @@ def unknown_name(what: str, given: object, names: Collection[str], otherwise: st
     return InputError(f"{what}={shown(given)} is not known; choose {known}")
 
 
-class Table(dict[str, Choice]):
-    """Objects by name, and the kinds of object that may be given instead of a name."""
+class Table(Mapping[str, Choice]):
+    """Objects by name, and the kinds of object that may be given instead of a name.
 
-    def __init__(self, *kinds: Any, entries: Mapping[str, Choice]) -> None:
-        self.update(entries)
-        self.kinds: tuple[type, ...] = kinds
+    Parameters
+    ----------
+    kinds : type or str
+        Classes, or "module:name" of those that are imported when somebody gives no name.
+    entries : dict
+        Objects, or `Later` ones.
+    """
+
+    def __init__(self, *kinds: Any, entries: Mapping[str, Choice | Later]) -> None:
+        self.entries = dict(entries)
+        self._kinds = kinds
+
+    def __getitem__(self, name: str) -> Choice:
+        """Return an object, made now if it has not been."""
+        found = self.entries[name]
+        if isinstance(found, Later):
+            found = self.entries[name] = found()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        """Count names."""
+        return len(self.entries)
+
+    @property
+    def kinds(self) -> tuple[type, ...]:
+        """The classes, imported now."""
+        return tuple(map(class_at, self._kinds))
 
 
 def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:

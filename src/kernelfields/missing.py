@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+UNOBSERVED = -1
+"""The number of a label that is missing, where labels are numbers."""
+
 
 def is_missing(label: Any) -> bool:
     """Return whether a label marks that there is none: None, NaN, or pandas' NA and NaT.

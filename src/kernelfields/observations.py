@@ -229,3 +229,12 @@ def names_of(x: Any) -> Array | None:
     if columns is None or not all(isinstance(name, str) for name in columns):
         return None
     return np.asarray(columns, dtype=object)
+
+
+def in_precision(observations: Any, dtype: Any) -> Any:
+    """Return numbers in single or double precision; other objects stay as they are."""
+    if observations.dtype == object:
+        return observations
+    if sparse.issparse(observations):
+        return observations.astype(dtype, copy=False)
+    return np.ascontiguousarray(observations, dtype=dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel, as_kernel
+from ..models.labeller import at_most_one
 from ..models.model import ScoredBatch, matrix_of
 from ..structures import (
     ApproximateSum,
@@ -73,7 +74,7 @@ class PoolView:
         """Log-probability of the best labelling of every item, max_y log p(y|x, known)."""
         batch, scores = self._sums, self.scored.scores
         found = bounded_argmax(require_max(batch, "The best labelling"), scores)
-        return np.asarray(found.value - batch.log_partition(scores))
+        return at_most_one(np.asarray(found.value - batch.log_partition(scores)), batch)
 
     @cached_property
     def two_best(self) -> Array:

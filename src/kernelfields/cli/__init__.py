@@ -1,5 +1,16 @@
 """The command ``kf``."""
 
-from .app import main
+from ._interrupts import give_up
+
+
+def main() -> None:
+    """Run ``kf``."""
+    try:
+        from .app import app  # here, because Ctrl-C may come while it is imported
+
+        app(prog_name="kf")
+    except KeyboardInterrupt as error:
+        give_up(error)
+
 
 __all__ = ["main"]

@@ -34,12 +34,6 @@ def _structures() -> Iterable[str]:
     return [*STRUCTURES, "dependency", "constituency", "matching"]
 
 
-def _experiments() -> Iterable[str]:
-    from ..experiments import EXPERIMENTS
-
-    return EXPERIMENTS
-
-
 def _constraints() -> Iterable[str]:
     from ..tables import CONSTRAINTS
 
@@ -49,7 +43,6 @@ def _constraints() -> Iterable[str]:
 models = starting(_models)
 formats = starting(_formats)
 structures = starting(_structures)
-experiments = starting(_experiments)
 constraints = starting(_constraints)
 features = starting(lambda: ("ner", "pos", "chunking", "letters"))
 budgets = starting(lambda: ("30s", "2m", "10m", "1h"))

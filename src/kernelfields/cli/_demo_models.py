@@ -26,7 +26,7 @@ class DemoModel:
     linear: bool
     """Whether scores of letters are linear in the pixels."""
     make: Callable[[], Any]
-    """Return the estimator, unfitted; settings are those of ``kf reproduce letters`` and ``letters-svm``."""
+    """Return the estimator, unfitted; settings are those of the experiments letters and letters-svm."""
     strokes: bool = False
     """Whether it sees directions of strokes instead of pixels."""
 

@@ -19,14 +19,12 @@ from ..errors import (
     ScoreError,
 )
 from ._console import printable
-from ._session import EndedBySignal
+from ._interrupts import NOTHING_WRITTEN, code_of
 
 WRONG_INPUT = 2
 """Exit code: a file, an option or a model that cannot be used; nothing was changed."""
 LOST = 3
 """Exit code: a cluster that went away; nothing was written."""
-INTERRUPTED = 130
-"""Exit code: Ctrl-C before there was anything to keep; 128 and the number of another signal."""
 
 OURS = (InfeasibleError, InputError, MissingDataError, ModelFormatError, ScoreError)
 
@@ -58,12 +56,7 @@ def plain_errors(debug: bool = False) -> Iterator[None]:
             raise
         end(f"Not enough memory. {error}".strip(), WRONG_INPUT)
     except KeyboardInterrupt as error:
-        end("Interrupted; nothing was written.", code_of(error))
-
-
-def code_of(interrupt: KeyboardInterrupt) -> int:
-    """Return the exit code of a command that a signal ended: 128 and its number."""
-    return 128 + interrupt.number if isinstance(interrupt, EndedBySignal) else INTERRUPTED
+        end(NOTHING_WRITTEN, code_of(error))
 
 
 def end(message: str, code: int) -> NoReturn:

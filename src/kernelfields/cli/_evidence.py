@@ -11,7 +11,9 @@ from ..errors import InputError
 from ..files.items import FileData
 from ..fitting.evidence_tuning import tune_by_evidence
 from ..kernels import RBF
+from ..observations import stacked
 from ..posterior import Laplace, PosteriorMethod, Variational
+from ..spaces import as_floats
 from ..trials.preparing import inner, prepared
 
 POSTERIORS: dict[str, PosteriorMethod] = {
@@ -27,7 +29,9 @@ def evident(console: Console, estimator: Any, data: FileData) -> Any:
     estimator, inputs, _ = prepared(estimator, inputs, data.labels, [])
     kernel = estimator.get_params(deep=False).get("kernel")
     if isinstance(kernel, RBF):
-        estimator.set_params(kernel=RBF(gamma=float(kernel.inverse_width)))
+        # a number, which the evidence can change: the width that the kernel has on these observations
+        settled = kernel.on(stacked([as_floats(one) for one in inputs])) if kernel.looks_first else kernel
+        estimator.set_params(kernel=RBF(gamma=float(settled.inverse_width)))
     found = tune_by_evidence(estimator, inputs, data.labels, refit=False)
     names = list(found.settings)
     table = Table(*(name.replace("kernel__gamma", "γ") for name in names), "log-evidence", title="evidence")

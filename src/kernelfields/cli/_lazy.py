@@ -10,6 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ._interrupts import give_up
+
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 EXAMPLES = "For example:"
 """Begins the last paragraph of a command's docstring; a line each follows."""
@@ -32,7 +34,7 @@ class LazyCommands(MutableMapping[str, Any]):
         """Return a command, imported if it has not been."""
         if name not in self._loaded and name in self.summaries:
             function = getattr(import_module(f"{__package__}.{name}"), name)
-            self._loaded[name] = _command(name, function, self.summaries[name])
+            self._loaded[name] = typer.main.get_command(as_app(name, function, self.summaries[name]))
         return self._loaded[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
@@ -67,6 +69,13 @@ class LazyGroup(TyperGroup):
         """Return all names, without an import."""
         return list(self.commands)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what is interrupted before its own answer to that has begun ends here."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            give_up(error)
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write a line for every command and option."""
         self.format_usage(ctx, formatter)
@@ -99,15 +108,15 @@ class CommandWithExamples(TyperCommand):
         formatter.write("" if examples is None else f"{examples}\n")
 
 
-def _command(name: str, function: Callable[..., None], summary: str) -> Any:
-    """Return a function as a command, with its examples at the end of the help, a line each."""
+def as_app(name: str, function: Callable[..., None], summary: str) -> typer.Typer:
+    """Return a function as a program, with its examples at the end of the help, a line each."""
     text, _, examples = (getdoc(function) or "").partition(f"\n\n{EXAMPLES}")
     lines = [line.strip() for line in examples.splitlines() if line.strip()]
     part = typer.Typer(context_settings=HELP_NAMES, add_completion=False)
     epilog = "\n  ".join([EXAMPLES, *lines]) if lines else None
     settings: dict[str, Any] = {"short_help": summary, "epilog": epilog, "cls": CommandWithExamples}
     part.command(name, help=_flowing(text), **settings)(function)
-    return typer.main.get_command(part)
+    return part
 
 
 def _flowing(text: str) -> str:

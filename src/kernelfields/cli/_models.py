@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ..approximation import Nystroem
 from ..emissions import Categorical, DiagonalGaussian, UnknownWords
 from ..errors import InputError
@@ -261,19 +259,10 @@ def _search(choice: Choice) -> dict[str, Any]:
 def _kernel(data: FileData, choice: Choice) -> Kernel:
     """Return a kernel of degree 2 for symbolic features, a Gaussian one for numbers."""
     name = choice.kernel or ("polynomial" if data.is_sparse else "rbf")
-    if name == "rbf":
-        return RBF(gamma=typical_gamma(data) if choice.gamma is None else choice.gamma)
+    if name == "rbf" and choice.gamma is not None:
+        return RBF(gamma=choice.gamma)
     if choice.gamma is not None:
         raise InputError(f"--gamma is for the rbf kernel, not for {name}; add --kernel rbf.")
     if name == "polynomial":
         return Polynomial(degree=2)
     return as_kernel(name)
-
-
-def typical_gamma(data: FileData) -> float:
-    """Return 1 / (D · variance), as in scikit-learn's SVC."""
-    if data.is_sparse:
-        return 0.01
-    X = np.concatenate([np.asarray(item.x) for item in data.items])
-    variance = float(np.nanvar(X))
-    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0

@@ -15,8 +15,7 @@ from rich.table import Table
 from ..files.reading import Reading, Source
 from ..report import ParseEvaluation, write_report
 from ..report.judged_parses import marginals_of
-from ._errors import code_of, end
-from ._output import data_output
+from ._output import Answered, data_output
 from ._parses import ParseAnswer, ParseTask, read_parse_files, require_readable
 
 BATCH = 64
@@ -38,25 +37,23 @@ def tag_parses(
     require_readable(task, reading)
     kind, classes, structure = task.require_output(to), estimator.classes_.tolist(), estimator.structure_
     task.require_list(kbest, kind)
-    items, done = task.read(source, reading), 0
+    items = task.read(source, reading)
     with data_output(out) as file:
+        answered = Answered(file, out, f"{task.noun}s")
         try:
             while batch := list(islice(items, 1 if streamed else BATCH)):
                 inputs = [item.x for item in batch]
                 outputs = estimator.predict(inputs)
                 marginals = marginals_of(estimator, structure, inputs) or [None] * len(inputs)
                 best = estimator.predict_kbest(inputs, kbest) if kbest else [None] * len(inputs)
-                for said in zip(batch, outputs, marginals, best, strict=True):
-                    answer = ParseAnswer(done, *said, classes)
+                for n, said in enumerate(zip(batch, outputs, marginals, best, strict=True), answered.count):
+                    answer = ParseAnswer(n, *said, classes)
                     file.writelines(f"{line}\n" for line in task.lines(answer, kind))
-                    done += 1
+                answered.add(len(batch))
                 if streamed:
                     file.flush()
         except KeyboardInterrupt as error:
-            if out is not None:
-                raise
-            file.flush()
-            end(f"Interrupted; {done} {task.noun}s are done.", code_of(error))
+            answered.end(error)
 
 
 def evaluate_parses(

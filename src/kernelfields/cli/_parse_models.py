@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..features import TemplateFeatures, Templates, parse_templates
 from ..features.sets import TEXTS
 from ._models import Choice
 from ._parses import ParseFile, ParseTask
+from ._token_features import templates_in
 
 OPTIONS = {
     "crf": ("penalty", "features", "tol", "max_iter"),
@@ -56,10 +56,4 @@ def _features(task: ParseTask, data: ParseFile, choice: Choice) -> TemplateFeatu
 def _templates(task: ParseTask, given: str) -> Templates:
     if given in TEXTS:
         return parse_templates(TEXTS[given])
-    path = Path(given)
-    if not path.is_file():
-        raise InputError(f"--features {given}: neither a file of templates nor {task.cliques}.")
-    try:
-        return parse_templates(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(f"--features {given}: not a text in UTF-8: {error.reason}.") from None
+    return templates_in(given, task.cliques)

@@ -9,17 +9,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from ..io.opening import reading_once
+from ._interrupts import EndedBySignal
 
 ENDING = ("SIGTERM", "SIGHUP")
 """Names of signals by which others end a process; Windows has not all of them."""
-
-
-class EndedBySignal(KeyboardInterrupt):
-    """A signal other than Ctrl-C that ends a command: the model reached is kept, and files are put away."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 @contextmanager

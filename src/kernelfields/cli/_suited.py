@@ -99,7 +99,7 @@ class Suit:
             raise InputError(f"{where} has tokens, but the model labels numbers.")
         self._look_for_sentences(x, where)
         if isinstance(self.extractor, TemplateFeatures):
-            return [self._token(token, self.extractor.templates.columns, where) for token in x]
+            return self._columned(x, self.extractor.templates.columns, where)
         if isinstance(self.extractor, DictFeatures) and any(isinstance(token, str) for token in x):
             raise InputError(f"{where} has words, but the model takes objects of features, as in JSON lines.")
         return [self._symbol(token, where) for token in x] if self.symbols else x
@@ -110,6 +110,19 @@ class Suit:
                 f"{where} is one token with spaces, {quoted(x[0], 40)}, and gets one label: "
                 "give every token by itself."
             )
+
+    def _columned(self, x: list[Any], names: tuple[str, ...], where: str) -> list[Any]:
+        """Return tokens as columns; words and complete tokens, nearly all there are, together."""
+        kinds = set(map(type, x))
+        if len(names) == 1 and kinds == {str}:
+            return list(x)
+        if kinds == {str}:
+            self._without(names[1:])
+            blank = ("",) * (len(names) - 1)
+            return [(token, *blank) for token in x]
+        if len(names) > 1 and kinds == {tuple} and set(map(len, x)) == {len(names)}:
+            return list(x)
+        return [self._token(token, names, where) for token in x]
 
     def _token(self, token: Any, names: tuple[str, ...], where: str) -> Any:
         """Return the columns of a token."""

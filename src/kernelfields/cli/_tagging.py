@@ -17,9 +17,9 @@ from ..files.reading import Reading, read_items
 from ..models.entity_confidence import entity_confidence
 from ..report.guaranteed import CONFIDENCE
 from ._answers import Answer
-from ._errors import code_of, end
 from ._errors import say as tell
 from ._loaded import load_labeller, reading_for, require_calibrated, warning_of
+from ._output import Answered
 from ._parse_answers import tag_parses
 from ._parse_tasks import task_of
 from ._parses import ParseTask, require_parser_options
@@ -102,26 +102,25 @@ class Tagging:
         kind = reading.kind("" if streamed else data)
         items = read_items(_source(data), kind, reading, labelled=self.labelled or self.allowed)
         items = (item.flat() for item in items) if self.flat else items
-        suit, done = Suit(estimator, say, HINT), 0
+        suit = Suit(estimator, say, HINT)
         unsure = self._unsure(estimator)
         written = self._written(kind, out)
         entities = written in MARKED
         with Writer.to(out, written, estimator, self.marginals, self._place(written)) as writer:
+            answered = Answered(writer.file, out, "sequences")
             try:
                 for batch in _batches(items, 1 if streamed else BATCH):
                     inputs = suit([item.input for item in batch])
                     asked = partial(self._answers, estimator, inputs, batch, unsure, entities)
-                    for item, answer in zip(batch, _numbered(done, asked), strict=True):
+                    for item, answer in zip(batch, _numbered(answered.count, asked), strict=True):
                         writer.write(item, answer)
-                    done += len(batch)
+                    answered.add(len(batch))
                     if streamed:
                         writer.file.flush()
             except KeyboardInterrupt as error:
-                if out is not None:
+                if written == "brat":  # a folder
                     raise
-                writer.end()
-                writer.file.flush()
-                end(f"Interrupted; {done} sequences are labelled.", code_of(error))
+                answered.end(error, writer.end)
 
     def _written(self, kind: str, out: Path | None) -> str:
         """Return the format of the answers: as told, as the name says, or as the input."""

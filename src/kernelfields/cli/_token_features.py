@@ -15,6 +15,7 @@ from ..features import BrownClusters, TemplateFeatures, Templates, TokensAndArra
 from ..features.sets import chunking, letters, ner, pos
 from ..features.templates import parse_templates
 from ..files.items import FileData
+from ..io.opening import is_pipe, opened_file
 from ..metrics import has_entities
 
 
@@ -65,13 +66,16 @@ def _templates(given: str, n_columns: int, clusters: bool) -> Templates:
     }
     if given in sets:
         return sets[given](clusters=clusters)
-    path = Path(given)
-    if not path.is_file():
-        raise InputError(
-            f"--features {given}: neither a file of templates nor one of ner, pos, chunking, letters."
-        )
+    return templates_in(given, "one of ner, pos, chunking, letters")
+
+
+def templates_in(given: str, names: str) -> Templates:
+    """Read the templates of a file; what is no file might have been meant as one of the names."""
+    if not Path(given).is_file() and not is_pipe(given):
+        raise InputError(f"--features {given}: neither a file of templates nor {names}.")
     try:
-        return parse_templates(path.read_text(encoding="utf-8"))
+        with opened_file(given) as file:
+            return parse_templates(file.read().decode())
     except UnicodeDecodeError as error:
         raise InputError(f"--features {given}: not a text in UTF-8: {error.reason}.") from None
 

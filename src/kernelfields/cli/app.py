@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ._lazy import HELP_NAMES, LazyCommands, LazyGroup
 
-INTERRUPTED = 130
-"""Exit code: Ctrl-C before a command has begun."""
 COMMANDS = {
     "train": "Train a model on labelled data and write it to a file.",
     "calibrate": "Make probabilities and promises hold, by held-out data.",
@@ -23,7 +20,6 @@ COMMANDS = {
     "convert": "Turn models of CRFsuite, or data, into another format.",
     "clusters": "Find Brown clusters of words.",
     "demo": "Train seven models on handwritten words and compare them.",
-    "reproduce": "Run an experiment of the papers; without a name, list them.",
 }
 """Names, which are also those of modules and of functions in them, and what they are for in one line."""
 
@@ -32,6 +28,14 @@ class KernelfieldsGroup(LazyGroup):
     """The commands of ``kf``."""
 
     lazy = LazyCommands(COMMANDS)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command; experiments are not in the package."""
+        if args[0] == "reproduce":
+            line = " ".join(["python -m experiments", *args[1:]])
+            typer.echo(f"Experiments are run from a checkout of the repository, with: {line}", err=True)
+            raise typer.Exit(2)
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(
@@ -61,11 +65,3 @@ def options(
     from ._session import session  # here, because it takes a moment, and --help need not wait for it
 
     context.with_resource(session())
-
-
-def main() -> None:
-    """Run ``kf``."""
-    try:
-        app(prog_name="kf")
-    except KeyboardInterrupt:  # while commands are still being imported
-        sys.exit(INTERRUPTED)

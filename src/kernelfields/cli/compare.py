@@ -20,7 +20,8 @@ from ..trials.splits import TrialSequences
 from ..trials.text_tables import COMPARISON, comparison_rows
 from ._completion import several_models
 from ._console import plain_console
-from ._errors import INTERRUPTED, plain_errors
+from ._errors import plain_errors
+from ._interrupts import INTERRUPTED
 from ._models import MODELS, Choice, preparation_for
 from ._options import (
     MAX_SIZE,

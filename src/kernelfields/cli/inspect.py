@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
+from ..io.opening import opened_file
 from ..report import describe
 from ..report.description import Description
 from ._console import plain_console
@@ -38,7 +40,9 @@ def inspect(
         kf inspect model.kf --json
     """
     with plain_errors(debug):
-        found, size = read_model(model, lambda fitted: describe(fitted, count)), model.stat().st_size
+        found = read_model(model, lambda fitted: describe(fitted, count))
+        with opened_file(model) as file:
+            size = file.seek(0, os.SEEK_END)  # pipes do not say it
         if as_json:
             typer.echo(json.dumps({"file": str(model), "bytes": size, **found.as_json()}))
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from functools import partial
@@ -20,6 +21,9 @@ from ._suited import Suit
 SWITCH = 0.001
 """Seconds after which a thread that predicts lets the one that talks to clients go on: Python's 5 ms, at
 each of several system calls of a request, would add up."""
+COLLECTED = (50_000, 20, 100)
+"""When Python looks for cycles of garbage, as `gc.set_threshold` takes it: each look at all the lists of a
+large request stops every thread, and requests leave no cycles."""
 
 
 def serve(
@@ -90,6 +94,9 @@ def _serve(
     guards = Guards(host, secret, names, POLICY, most=size)
     listening = listen(host, port)
     sys.setswitchinterval(SWITCH)
+    gc.collect()
+    gc.freeze()  # what is there now stays, and is not looked at again
+    gc.set_threshold(*COLLECTED)
     warnings.filterwarnings("ignore", "No threshold is proved")  # the answer says so
 
     def started() -> None:

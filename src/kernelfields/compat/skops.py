@@ -7,6 +7,7 @@ files of the library's own (`save`, `load`) are checked against damage, and need
 from __future__ import annotations
 
 from ..estimators.registry import REGISTRY
+from ..persistence.objects import full_name
 
 TREES = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
 """What scikit-learn's trees are made of, in `BoostedCRF`."""
@@ -27,6 +28,5 @@ def trusted_types() -> list[str]:
     >>> skops.io.loads(data, trusted=trusted_types()).predict([[[1.0]]])
     [['b']]
     """
-    kinds = [*REGISTRY.recipes.values(), *(row.kind for row in REGISTRY.stored)]
-    named = {one if isinstance(one, str) else f"{one.__module__}.{one.__qualname__}" for one in kinds}
+    named = map(full_name, [*REGISTRY.recipes.values(), *(row.kind for row in REGISTRY.stored)])
     return sorted({*named, "numpy.dtype", TREES})

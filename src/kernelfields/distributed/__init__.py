@@ -12,14 +12,33 @@ of a shard and an element, and sums are taken in one order: a worker may die at 
 the same to the last bit.
 """
 
-from .clients import threads_of
-from .context import SHARING, Sharing, shared_out, use
-from .dask_pool import DaskPool
-from .expectations import shared_expectations
-from .file_pool import FilePool, ShardFile, write_shard
-from .process_pool import ProcessPool
-from .splitting import split
-from .thread_pool import ThreadPool
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from .clients import threads_of
+    from .context import SHARING, Sharing, shared_out, use
+    from .dask_pool import DaskPool
+    from .expectations import shared_expectations
+    from .file_pool import FilePool, ShardFile, write_shard
+    from .process_pool import ProcessPool
+    from .splitting import split
+    from .thread_pool import ThreadPool
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            "clients": "threads_of",
+            "context": "SHARING Sharing shared_out use",
+            "dask_pool": "DaskPool",
+            "expectations": "shared_expectations",
+            "file_pool": "FilePool ShardFile write_shard",
+            "process_pool": "ProcessPool",
+            "splitting": "split",
+            "thread_pool": "ThreadPool",
+        },
+    )
 
 __all__ = [
     "SHARING",

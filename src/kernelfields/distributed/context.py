@@ -14,12 +14,6 @@ from typing import Any
 from ..checks import require_whole, shown
 from ..errors import InputError
 from ..objective import Problem, ShardedData, ShardPool
-from .clients import threads_of
-from .dask_pool import DaskPool
-from .file_pool import FilePool
-from .process_pool import ProcessPool
-from .splitting import split
-from .thread_pool import ThreadPool
 
 
 @dataclass
@@ -37,10 +31,16 @@ class Sharing:
 
     def pool(self, data: Any) -> ShardPool:
         """Return a loss with workers."""
+        from .splitting import split
+
         return self.hand_out(split(data, self.shards))
 
     def hand_out(self, pieces: Sequence[Any]) -> ShardPool:
         """Return shards with workers."""
+        from .dask_pool import DaskPool
+        from .process_pool import ProcessPool
+        from .thread_pool import ThreadPool
+
         if self.backend == "threads":
             self.pools.append(ThreadPool(pieces, self.workers))
         elif self.backend == "processes":
@@ -51,6 +51,9 @@ class Sharing:
 
     def file_pool(self, paths: Sequence[Path], shared: Any) -> ShardPool:
         """Return shards in files with workers; ``shared`` was left out of them."""
+        from .dask_pool import DaskPool
+        from .file_pool import FilePool
+
         if isinstance(self.backend, str):
             self.pools.append(FilePool(paths, shared))
             return self.pools[-1]
@@ -98,6 +101,8 @@ def use(
     >>> bool(np.allclose(shared.coef_, CRF(0.1).fit(X, y).coef_, atol=1e-2))
     True
     """
+    from .clients import threads_of
+
     count = 2 if workers is None else require_whole("workers", workers, 1, 2**16)
     if not isinstance(backend, str):
         if not hasattr(backend, "submit") or not hasattr(backend, "scheduler_info"):

@@ -7,25 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import emissions
 from ..arrays import Array
 from ..errors import ModelFormatError
 from ..persistence.objects import Check, Parts, StoredClass
-from . import (
-    Bernoulli,
-    BernoulliEmissions,
-    Categorical,
-    CategoricalEmissions,
-    Emissions,
-    GaussianEmissions,
-    GaussianFamily,
-    GaussianMixture,
-    MixtureEmissions,
-    Multinomial,
-    MultinomialEmissions,
-    Poisson,
-    PoissonEmissions,
-    UnknownWords,
-)
 from .unknown import ANY
 from .vocabulary import Vocabulary
 
@@ -45,7 +30,7 @@ def _vocabulary(parts: Parts, _: Check) -> Vocabulary:
     symbols = [others[n] if n in others else next(left) for n in range(count)]
     if len(set(symbols)) < count:
         raise ModelFormatError("A vocabulary has a symbol twice.")
-    if unknown is not None and (not isinstance(unknown, UnknownWords) or ANY not in symbols):
+    if unknown is not None and (not isinstance(unknown, emissions.UnknownWords) or ANY not in symbols):
         raise ModelFormatError("A vocabulary has no symbol for unknown words.")
     return Vocabulary(symbols, unknown)
 
@@ -67,56 +52,59 @@ def _of_family(parts: Parts, kind: type) -> Any:
     return family
 
 
-def _categorical(parts: Parts, _: Check) -> CategoricalEmissions:
-    family, vocabulary = _of_family(parts, Categorical), parts["vocabulary"]
+def _categorical(parts: Parts, _: Check) -> emissions.CategoricalEmissions:
+    family, vocabulary = _of_family(parts, emissions.Categorical), parts["vocabulary"]
     if type(family.order) is not int or not 0 <= family.order <= 20:
         raise ModelFormatError("The order of emissions is not a whole number of at least 0.")
     probabilities = _numbers(parts, "probabilities", 2 + family.order, 0.0, 1.0)
     sizes = {*probabilities.shape[1:-1], probabilities.shape[-1] + 1}
     if not isinstance(vocabulary, Vocabulary) or sizes != {len(vocabulary) + 1}:
         raise ModelFormatError("The vocabulary of emissions and their probabilities differ in size.")
-    return CategoricalEmissions(probabilities, vocabulary, family)
+    return emissions.CategoricalEmissions(probabilities, vocabulary, family)
 
 
-def _gaussian(parts: Parts, _: Check) -> GaussianEmissions:
-    family = _of_family(parts, GaussianFamily)
+def _gaussian(parts: Parts, _: Check) -> emissions.GaussianEmissions:
+    family = _of_family(parts, emissions.GaussianFamily)
     covariances = _numbers(parts, "covariances", 3 if family.full else 2)
-    return GaussianEmissions(_numbers(parts, "means", 2), covariances, family)
+    return emissions.GaussianEmissions(_numbers(parts, "means", 2), covariances, family)
 
 
-def _mixture(parts: Parts, _: Check) -> MixtureEmissions:
+def _mixture(parts: Parts, _: Check) -> emissions.MixtureEmissions:
     weights, gaussians = _numbers(parts, "weights", 2, 0.0, 1.0), parts["gaussians"]
-    if not isinstance(gaussians, GaussianEmissions) or gaussians.n_states != weights.size:
+    if not isinstance(gaussians, emissions.GaussianEmissions) or gaussians.n_states != weights.size:
         raise ModelFormatError("The Gaussians and the weights of a mixture differ in number.")
-    return MixtureEmissions(weights, gaussians, _of_family(parts, GaussianMixture))
+    return emissions.MixtureEmissions(weights, gaussians, _of_family(parts, emissions.GaussianMixture))
 
 
-def _bernoulli(parts: Parts, _: Check) -> BernoulliEmissions:
-    return BernoulliEmissions(_numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Bernoulli))
-
-
-def _multinomial(parts: Parts, _: Check) -> MultinomialEmissions:
-    return MultinomialEmissions(_numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, Multinomial))
-
-
-def _poisson(parts: Parts, _: Check) -> PoissonEmissions:
-    return PoissonEmissions(_numbers(parts, "rates", 2, 0.0), _of_family(parts, Poisson))
-
-
-def _emissions(cls: type, names: str, make: Callable[[Parts, Check], Emissions]) -> StoredClass:
-    """Return the row of a class that is taken apart into some of its attributes, and its family."""
-    attributes = (*names.split(), "family")
-    return StoredClass(
-        cls.__name__, cls, lambda found: {name: getattr(found, name) for name in attributes}, make
+def _bernoulli(parts: Parts, _: Check) -> emissions.BernoulliEmissions:
+    return emissions.BernoulliEmissions(
+        _numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, emissions.Bernoulli)
     )
 
 
+def _multinomial(parts: Parts, _: Check) -> emissions.MultinomialEmissions:
+    return emissions.MultinomialEmissions(
+        _numbers(parts, "probabilities", 2, 0.0, 1.0), _of_family(parts, emissions.Multinomial)
+    )
+
+
+def _poisson(parts: Parts, _: Check) -> emissions.PoissonEmissions:
+    return emissions.PoissonEmissions(_numbers(parts, "rates", 2, 0.0), _of_family(parts, emissions.Poisson))
+
+
+def _emissions(kind: str, names: str, make: Callable[[Parts, Check], emissions.Emissions]) -> StoredClass:
+    """Return the row of a class that is taken apart into some of its attributes, and its family."""
+    attributes = (*names.split(), "family")
+    name = kind.partition(":")[2]
+    return StoredClass(name, kind, lambda found: {name: getattr(found, name) for name in attributes}, make)
+
+
 SAVED = (
-    StoredClass("Vocabulary", Vocabulary, _vocabulary_parts, _vocabulary),
-    _emissions(BernoulliEmissions, "probabilities", _bernoulli),
-    _emissions(CategoricalEmissions, "probabilities vocabulary", _categorical),
-    _emissions(GaussianEmissions, "means covariances", _gaussian),
-    _emissions(MixtureEmissions, "weights gaussians", _mixture),
-    _emissions(MultinomialEmissions, "probabilities", _multinomial),
-    _emissions(PoissonEmissions, "rates", _poisson),
+    StoredClass("Vocabulary", ".emissions.vocabulary:Vocabulary", _vocabulary_parts, _vocabulary),
+    _emissions(".emissions.bernoulli:BernoulliEmissions", "probabilities", _bernoulli),
+    _emissions(".emissions.categorical:CategoricalEmissions", "probabilities vocabulary", _categorical),
+    _emissions(".emissions._gaussian_base:GaussianEmissions", "means covariances", _gaussian),
+    _emissions(".emissions.mixture:MixtureEmissions", "weights gaussians", _mixture),
+    _emissions(".emissions.multinomial:MultinomialEmissions", "probabilities", _multinomial),
+    _emissions(".emissions.poisson:PoissonEmissions", "rates", _poisson),
 )

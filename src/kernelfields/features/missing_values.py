@@ -27,7 +27,7 @@ class MissingValues(Parameterised, FrameOutput):
 
     What is filled in is a guess that a linear model cannot tell from an observation. With indicators it can:
     missing numbers then have a score of their own. That pays where it depends on the label whether a number
-    is missing; where numbers are missing at random, it is noise (``kf reproduce missing``).
+    is missing; where numbers are missing at random, it is noise (``python -m experiments missing``).
 
     Parameters
     ----------

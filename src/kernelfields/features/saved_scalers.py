@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import features
 from ..errors import InputError, ModelFormatError
 from ..persistence.fields import Sizes, shape_objection
 from ..persistence.objects import Check, Parts, StoredClass
-from .each import Each
-from .window_transformer import Windows
 
 
 class ScalerRow(NamedTuple):
@@ -68,7 +67,7 @@ def _class_of(name: str) -> Any:
     return getattr(import_module(SCALERS[name].module), name)
 
 
-def _each_parts(found: Each) -> Parts:
+def _each_parts(found: features.Each) -> Parts:
     fitted = vars(found).get("transformer_")
     return {
         **_scaler_parts(found.transformer),
@@ -96,12 +95,14 @@ def _columns(found: Any) -> Parts:
     return {name: known.get(name) for name in ("n_features_in_", "feature_names_in_")}
 
 
-def _each(parts: Parts, check: Check) -> Each:
+def _each(parts: Parts, check: Check) -> features.Each:
     name, settings = parts["scaler"], parts["settings"]
     if name not in SCALERS or not isinstance(settings, dict):
         raise ModelFormatError(f"There is no scaler {name!r} to make.")
     cls = _class_of(name)
-    result = Each(cls(**check(cls, settings)), **check(Each, {"per_sequence": parts["per_sequence"]}))
+    result = features.Each(
+        cls(**check(cls, settings)), **check(features.Each, {"per_sequence": parts["per_sequence"]})
+    )
     _restore_columns(result, parts)
     if parts["learnt"] is None:
         return result
@@ -142,20 +143,20 @@ def _restore_columns(result: Any, parts: Parts) -> None:
     result.n_features_in_, result.feature_names_in_ = D, names
 
 
-def _window_parts(found: Windows) -> Parts:
+def _window_parts(found: features.Windows) -> Parts:
     return {**found.get_params(deep=False), **_columns(found)}
 
 
-def _windows(parts: Parts, check: Check) -> Windows:
+def _windows(parts: Parts, check: Check) -> features.Windows:
     columns = {name: parts.pop(name) for name in ("n_features_in_", "feature_names_in_")}
     if not isinstance(parts["padding"], Real | str):
         raise ModelFormatError("The padding of Windows is neither a number nor a text.")
-    result = Windows(**check(Windows, parts))
+    result = features.Windows(**check(features.Windows, parts))
     _restore_columns(result, columns)
     return result
 
 
 SAVED_TRANSFORMERS = (
-    StoredClass("Each", Each, _each_parts, _each),
-    StoredClass("Windows", Windows, _window_parts, _windows),
+    StoredClass("Each", ".features.each:Each", _each_parts, _each),
+    StoredClass("Windows", ".features.window_transformer:Windows", _window_parts, _windows),
 )

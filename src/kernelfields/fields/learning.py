@@ -11,8 +11,7 @@ from ..arrays import Array
 from ..checks import Table, choose
 from ..data.training import Training
 from ..fitting.run import Found, Observer, watched_search
-from ..models.linear_problem import exact_problem, linear_problem, solver_of
-from ..objective import Problem
+from ..models.linear_problem import LinearFit, solver_of
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
 from .persistent_chains import PersistentChains
 
@@ -46,26 +45,17 @@ class FieldTerms:
     norms: None = None
     base_measure: None = None
 
-    def problem(self, training: Training, *, exact: bool = False) -> Problem:
-        """Return the objective; with ``exact`` by whole arrays of scores."""
+    def fit(self, training: Training, *, exact: bool = False) -> LinearFit:
+        """Return the objective on a training set; with ``exact`` by whole arrays of scores."""
         fast = isinstance(solver_of(self), LBFGS | OWLQN | ConjugateGradients) and not exact
-        return linear_problem(self, training, None, fast=fast)
+        return LinearFit(self, training, fast=fast)
 
-    def minimise(self, training: Training, observer: Observer | None) -> tuple[Problem, Found]:
+    def minimise(self, training: Training, observer: Observer | None) -> tuple[LinearFit, Found]:
         """Minimise the loss of the training set."""
-        problem = self.problem(training)
+        fit = self.fit(training)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        found = watched_search(
-            problem,
-            problem.zero(),
-            solver_of(self),
-            stop,
-            observer,
-            lambda: exact_problem(self, problem, training, None),
-            None,
-            self.verbose,
-        )
-        return problem, found
+        start, solver = fit.problem.zero(), solver_of(self)
+        return fit, watched_search(fit.problem, start, solver, stop, observer, fit.exact, None, self.verbose)
 
     def follow_chains(
         self,
@@ -75,7 +65,7 @@ class FieldTerms:
         random: np.random.RandomState,
         *,
         alike: bool,
-    ) -> tuple[Problem, Array]:
+    ) -> tuple[LinearFit, Array]:
         """Go on from weights by the expectations of chains; ``alike`` says that items are of one graph."""
-        problem = self.problem(training, exact=True)
-        return problem, chains.learn(problem, training, start.astype(np.float64), random, alike=alike)
+        fit = self.fit(training, exact=True)
+        return fit, chains.learn(fit.problem, training, start.astype(np.float64), random, alike=alike)

@@ -23,9 +23,9 @@ from ..fitting.routing import Routed
 from ..fitting.run import mismatches, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..memory import require_memory
+from ..models.attributes import LinearAttributes, keep_scorers, learnt_model
 from ..models.learnt import LINEAR
-from ..models.linear_problem import LinearWeights
-from ..models.model import Model, ScoredBatch, fitted_structure, linear_model
+from ..models.model import Model, ScoredBatch, fitted_structure
 from ..objective import Certificate
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
@@ -62,7 +62,7 @@ FIELD_CHECKS: Mapping[str, Check] = {
 
 
 @dataclass(eq=False, repr=False)
-class MarkovField(Parameterised, Routed, Savable):
+class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
     """Markov random field: a distribution of labellings z of chains, trees, graphs or grids,
 
         p(z) ∝ exp( Σ_v b[z_v] + Σ_(u,v) V[z_u, z_v] ),
@@ -188,11 +188,11 @@ class MarkovField(Parameterised, Routed, Savable):
             None,
             Z,
             structure,
-            untied=self.layout_.own,
+            own=("edge",) if self.layout_.own else (),
             sample_weight=sample_weight,
             loss=loss_of_method(self.method),
             classes=self.classes,
-            edge_features=self.layout_.own,
+            by_parts=True,
         )
         return self._learn(training)
 
@@ -219,17 +219,17 @@ class MarkovField(Parameterised, Routed, Savable):
             solver=self.solver,
             verbose=self.verbose,
         )
-        problem, found = terms.minimise(training, reporter(self.callback))
+        fit, found = terms.minimise(training, reporter(self.callback))
         element, certificate = found.element, found.certificate
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
         chains = choose(METHODS, self.method, "method")
         if isinstance(chains, PersistentChains):
             random = random_state(self.random_state)
             alike = layout.shape is not None and not layout.covariates
-            problem, element = terms.follow_chains(training, chains, found.point.element, random, alike=alike)
+            fit, element = terms.follow_chains(training, chains, found.point.element, random, alike=alike)
             certificate, self.n_iter_ = None, chains.steps
             self.stop_reason_ = "All steps of the chains were taken."
-        LinearWeights.of(problem, element, len(training.encoded.classes)).put(self)
+        keep_scorers(self, fit.scorers(element), len(training.encoded.classes))
         self.classes_, self.structure_ = training.encoded.classes, training.structure
         self.n_features_in_ = training.inputs.features.shape[1]
         self.features_ = self.forbidden_ = None
@@ -244,17 +244,19 @@ class MarkovField(Parameterised, Routed, Savable):
     def vertex_tables_(self) -> Array:
         """Scores of labels, b."""
         self._require_no_covariates("vertex_tables_")
-        table = np.asarray(LinearWeights.from_model(self).coef).T
+        table = np.asarray(self.coef_).T
         return np.array(table if self.layout_.own else table[0])
 
     @property
     def edge_tables_(self) -> Array:
         """Scores of label pairs, V."""
         require_fitted(self)
-        weights = LinearWeights.from_model(self)
-        if weights.edge_coef is None:
-            return weights.transitions
-        return np.asarray(weights.transitions + weights.edge_coef.transpose(2, 0, 1))
+        of_edges = getattr(self, "edge_coef_", None)
+        return (
+            self.transitions_
+            if of_edges is None
+            else np.asarray(self.transitions_ + of_edges.transpose(2, 0, 1))
+        )
 
     def score_samples(self, Z: Any, X: Any = None) -> Array:
         """Return log p(z) of every labelling; where a label is None, the sum over all labels.
@@ -381,7 +383,7 @@ class MarkovField(Parameterised, Routed, Savable):
         return read_to_predict(fitted_structure(self), None, items, None, self.n_features_in_, names)
 
     def _model(self) -> Model:
-        return linear_model(self)
+        return learnt_model(self)
 
     def _sum(self, batch: Any, scores: Any, labels: Array) -> LogPartition:
         return log_partition_of(batch, scores, labels, self.density, random_state(self.random_state))

@@ -13,6 +13,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ..features import ArrayTokens
 from ..io.npz import read_npz
+from ..io.opening import is_pipe, opened_file
 from .items import Item
 
 
@@ -65,13 +66,18 @@ def dense_path(source: Any, given: str) -> Path:
 
 def _rows(path: Path, limit: int) -> tuple[Array, Array | None]:
     """Return (N, D) numbers, of .npy as they are needed; lengths of sequences, if the file has them."""
-    if not path.is_file():
+    piped = is_pipe(path)
+    if not path.is_file() and not piped:
         raise InputError(f"{path}: there is no such file of numbers (--dense).")
     if path.suffix == ".npz":
         arrays = read_npz(path, limit=limit)
         return arrays.X, arrays.lengths
     try:
-        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+        if piped:
+            with opened_file(path) as file:
+                rows = np.load(file, allow_pickle=False)
+        else:
+            rows = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError, SyntaxError) as error:
         raise InputError(f"{path} holds no array of numbers in NumPy's format, or is damaged.") from error
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "fiu":

@@ -1,13 +1,32 @@
 """Gram matrices: how they are computed, stored and multiplied."""
 
-from ..observations import UniqueObservations, find_observations, origins, unique_observations
-from ._base import Gram, block_times
-from .blocks import KernelBlocks
-from .collapsed import CollapsedGram
-from .cross import blocks_times, kernel_times
-from .packed import PackedGram, gram_of, memory_budget
-from .stored import StoredGram
-from .tiled import TiledGram
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+
+if TYPE_CHECKING:
+    from ..observations import UniqueObservations, find_observations, origins, unique_observations
+    from ._base import Gram, block_times
+    from .blocks import KernelBlocks
+    from .collapsed import CollapsedGram
+    from .cross import blocks_times, kernel_times
+    from .packed import PackedGram, gram_of, memory_budget
+    from .stored import StoredGram
+    from .tiled import TiledGram
+else:
+    __getattr__, __dir__ = lazily(
+        __name__,
+        {
+            ".observations": "UniqueObservations find_observations origins unique_observations",
+            "_base": "Gram block_times",
+            "blocks": "KernelBlocks",
+            "collapsed": "CollapsedGram",
+            "cross": "blocks_times kernel_times",
+            "packed": "PackedGram gram_of memory_budget",
+            "stored": "StoredGram",
+            "tiled": "TiledGram",
+        },
+    )
 
 __all__ = [
     "CollapsedGram",

@@ -27,13 +27,13 @@ from ..fitting.provenance import provenance_of
 from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
 from ..fitting.settings import CHECKS
 from ..losses import Log, MarginHinge
+from ..models.attributes import keep_scorers, learnt_model, scorers_of
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import ONLINE
-from ..models.linear import LabelledSet, read_labelled, training_terms
-from ..models.linear_problem import LinearWeights
-from ..models.model import Model, fitted_structure, linear_model
+from ..models.linear import LabelledSet, online_parts, read_labelled
+from ..models.model import Model, fitted_structure
 from ..models.online_held_out import HeldOut, Reached
-from ..models.terms import Penalties
+from ..models.parts import BoundParts, Penalties
 from ..models.trail import Trail, flat, unflat
 from ..objective import Problem, Term
 from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
@@ -127,18 +127,18 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             extractor,
             names=names,
             classes=every,
-            sibling_features=True,
+            by_parts=True,
         )
         if before is not None and not self._fits(data):
             raise InputError("partial_fit has labels or a number of features that the first call had not.")
         trail = None if before is None else self._trail_of(before)
-        sweep, terms, forbidden = self._sweep(data, sample_weight)
+        sweep, parts, forbidden = self._sweep(data, sample_weight)
         self.forbidden_, self.features_ = forbidden, data.extractor
         self._name_features(data)
         if before is not None:
-            LinearWeights.from_model(before).put(self)
+            keep_scorers(self, scorers_of(before), len(self.classes_))
             self.losses_ = before.losses_
-        self._pass(sweep, data, terms, trail)
+        self._pass(sweep, data, parts, trail)
         return self
 
     def _trail_of(self, before: Self) -> Trail:
@@ -152,11 +152,12 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         trail = getattr(before, "_trail", None)
         return Trail.guessed(before) if trail is None else trail
 
-    def _pass(self, sweep: AnySweep, data: LabelledSet, terms: list[Term], trail: Trail | None) -> None:
+    def _pass(self, sweep: AnySweep, data: LabelledSet, parts: BoundParts, trail: Trail | None) -> None:
         """Go through more sequences once; mix the mean of their weights with that of those before."""
         order, random = np.arange(data.chain.n_instances), random_state(self.random_state)
-        weights = None if trail is None else np.concatenate(LinearWeights.from_model(self).elements(terms))
-        start = self._go_on(sweep, terms, trail, weights)
+        problem, L = _problem(data, sweep.terms), len(self.classes_)
+        weights = None if trail is None else parts.element(problem, scorers_of(self))
+        start = self._go_on(sweep, parts, problem, trail, weights)
         rule = self._rule(sweep, trail)
         if self.averaging:
             sweep.begin_average()
@@ -168,29 +169,28 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         ):  # both means have the weights in between
             count += trail.averaged - 1
             mean = (trail.averaged * weights + (count - trail.averaged + 1) * mean - start) / count
-        problem = _problem(data, terms)
-        reached = self._reached(problem, sweep, rule, count)
-        last = flat(LinearWeights.of(problem, sweep.element(), data.chain.n_answers))
+        reached = self._reached(parts, problem, sweep, rule, count)
+        last = flat(parts.scorers(problem, sweep.element()), L)
         self._trail = reached.trail._replace(last=last if self.averaging else None)
         self.losses_ = [*(self.losses_ if trail is not None else []), *losses]
         self.n_iter_, self.stop_reason_ = len(self.losses_), DONE if finished else Reason.INTERRUPTED.value
-        LinearWeights.of(problem, mean, data.chain.n_answers).put(self)
+        keep_scorers(self, parts.scorers(problem, mean), L)
         if not finished:
             warn_of_interruption(self.n_iter_)
 
-    def _go_on(self, sweep: AnySweep, terms: list[Term], trail: Trail | None, weights: Array | None) -> Array:
+    def _go_on(
+        self, sweep: AnySweep, parts: BoundParts, problem: Problem, trail: Trail | None, weights: Array | None
+    ) -> Array:
         """Bring a sweep to where a trail ends; return the weights that it starts from."""
         if trail is None or weights is None:
             return sweep.element()
-        factors, durations = getattr(self, "factors_", None), getattr(self, "durations_", None)
-        more = factors, durations, getattr(self, "rules_", None), getattr(self, "sibling_coef_", None)
-        sizes = len(self.classes_), self.n_features_in_, *more
+        known = scorers_of(self)
         sweep.steps, sweep.sequences = trail.steps, sweep.sequences + trail.sequences
         if trail.last is not None:
-            weights = np.concatenate(unflat(trail.last, *sizes).elements(terms))
+            weights = parts.element(problem, unflat(trail.last, known))
         sweep.load(weights)
         if trail.variance is not None:
-            variance = np.concatenate(unflat(trail.variance, *sizes).elements(terms))
+            variance = parts.element(problem, unflat(trail.variance, known))
             new = getattr(self, "variance", 1.0)  # of parts that the model had not
             sweep.load_variance(np.where(variance > 0, variance, new))
         return weights
@@ -208,15 +208,17 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             return False
         return True
 
-    def _reached(self, problem: Problem, sweep: AnySweep, rule: OnlineRule, averaged: int) -> Reached:
+    def _reached(
+        self, parts: BoundParts, problem: Problem, sweep: AnySweep, rule: OnlineRule, averaged: int
+    ) -> Reached:
         """Return the model at this point, and what learning could go on with."""
-        L, variance = len(self.classes_), sweep.variance()
+        variance = sweep.variance()
         step = rule.step if isinstance(rule, Descent) else None
-        kept = (
-            None if variance is None or self.observed_only else flat(LinearWeights.of(problem, variance, L))
-        )
+        kept = None
+        if variance is not None and not self.observed_only:
+            kept = flat(parts.scorers(problem, variance), len(self.classes_))
         trail = Trail(sweep.sequences, sweep.steps, averaged if self.averaging else 1, step, variance=kept)
-        return Reached(LinearWeights.of(problem, sweep.average(), L), trail)
+        return Reached(parts.scorers(problem, sweep.average()), trail)
 
     @starts_afresh
     def fit(
@@ -251,25 +253,22 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         """
         require_settings(vars(self), {**CHECKS, "max_iter": whole()})
         structure = structure_of(self.structure)
-        data = read_labelled(
-            structure, self.features, X, y, lengths, classes=self.classes, sibling_features=True
-        )
-        sweep, terms, forbidden = self._sweep(data, sample_weight)
+        data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, by_parts=True)
+        sweep, parts, forbidden = self._sweep(data, sample_weight)
         rule = self._rule(sweep, None)
         if self.warm_start and self._fits(data):
-            sweep.load(np.concatenate(LinearWeights.from_model(previous(self)).elements(terms)))
+            sweep.load(parts.element(_problem(data, sweep.terms), scorers_of(previous(self))))
         self.forbidden_, self.features_ = forbidden, data.extractor
         self._name_features(data)
         held_out = HeldOut(self, X_dev, y_dev, self.patience) if require_both(X_dev, y_dev) else None
-        self._learn(sweep, rule, data, terms, held_out)
+        self._learn(sweep, rule, data, parts, held_out)
         return self
 
-    def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[AnySweep, list[Term], Forbidden | None]:
-        """Weights of zero for a training set, their spaces, and what is forbidden."""
+    def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[AnySweep, BoundParts, Forbidden | None]:
+        """Return weights of zero for a training set, the parts that they are of, and what is forbidden."""
         forbidden = self._forbidden(data)
-        terms = training_terms(
-            data, self.fit_intercept, self.boundaries, self.observed_only, self._penalties()
-        )
+        parts = online_parts(data, self.fit_intercept, self.boundaries, self.observed_only, self._penalties())
+        terms = parts.terms()
         weights = (
             None
             if sample_weight is None
@@ -278,36 +277,36 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         labels = data.encoded.labels
         if isinstance(data.chain, ChainBatch):
             barred = None if forbidden is None else barred_scores(forbidden)
-            return Sweep(data.chain, terms, labels, weights, barred), terms, forbidden
+            return Sweep(data.chain, terms, labels, weights, barred), parts, forbidden
         known, offset = data.chain.known_scores(), None
         if known:
             offset = {name: np.zeros(shape) for name, shape in data.chain.shapes.items()} | known
         elif forbidden is not None:
             offset = offset_of(forbidden, data.chain, np.float64)
-        return InstanceSweep(data.chain, terms, labels, weights, offset), terms, forbidden
+        return InstanceSweep(data.chain, terms, labels, weights, offset), parts, forbidden
 
     def _learn(
         self,
         sweep: AnySweep,
         rule: OnlineRule,
         data: LabelledSet,
-        terms: list[Term],
+        parts: BoundParts,
         held_out: HeldOut | None,
     ) -> None:
         """Go through the training set, epoch by epoch; Ctrl-C keeps what was reached."""
-        problem = _problem(data, terms)
+        problem = _problem(data, sweep.terms)
         self.losses_: list[float] = []
         try:
             with ProgressLine() if self.verbose else nullcontext() as line:
-                self.stop_reason_ = self._epochs(sweep, rule, data, problem, held_out, line)
+                self.stop_reason_ = self._epochs(sweep, rule, data, parts, problem, held_out, line)
         except KeyboardInterrupt:
             self.stop_reason_ = Reason.INTERRUPTED.value
         self.n_iter_ = len(self.losses_)
         counted = sweep.steps % data.chain.n_instances or data.chain.n_instances
         averaged = 1 + (counted if rule.forgets else sweep.steps)
         best = None if held_out is None else held_out.best
-        weights, self._trail = best or self._reached(problem, sweep, rule, averaged)
-        weights.put(self)
+        scorers, self._trail = best or self._reached(parts, problem, sweep, rule, averaged)
+        keep_scorers(self, scorers, len(self.classes_))
         if self.stop_reason_ == Reason.INTERRUPTED.value:
             warn_of_interruption(self.n_iter_)
 
@@ -316,6 +315,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         sweep: AnySweep,
         rule: OnlineRule,
         data: LabelledSet,
+        parts: BoundParts,
         problem: Problem,
         held_out: HeldOut | None,
         line: Observer | None,
@@ -325,7 +325,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
         def draft(_: Any) -> OnlineLabeller:
             model = copy.copy(self)
-            LinearWeights.of(problem, sweep.average(), data.chain.n_answers).put(model)
+            keep_scorers(model, parts.scorers(problem, sweep.average()), len(self.classes_))
             return model
 
         report = observers(reporter(self.callback, draft), line)
@@ -341,7 +341,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             report(Progress(epoch, loss, np.nan, -np.inf, time.perf_counter() - started), None)
             if held_out is not None:
                 averaged = 1 + (data.chain.n_instances if rule.forgets else sweep.steps)
-                if held_out.look(self, self._reached(problem, sweep, rule, averaged)):
+                if held_out.look(self, self._reached(parts, problem, sweep, rule, averaged)):
                     return NO_BETTER
             if loss == 0:
                 return FLAWLESS
@@ -367,10 +367,10 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         )
 
     def _model(self) -> Model:
-        return linear_model(self)
+        return learnt_model(self)
 
 
-def _problem(data: LabelledSet, terms: list[Term]) -> Problem:
+def _problem(data: LabelledSet, terms: Sequence[Term]) -> Problem:
     """Return the problem whose weights are learnt; nobody asks for its loss."""
     summed = isinstance(data.chain, SumOracle | ApproximateSum)
     return Problem.of((Log if summed else MarginHinge)(data.chain, data.encoded.labels), terms)

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from ..models.linear import FREE
-from ..models.terms import Penalties
+from ..models.parts import Penalties
 from ..models.trail import Trail
 from ..online import AnySweep, OnlineRule, PassiveAggressiveRule, Variant
 from ..tables import VARIANTS, choose

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..models.linear import FREE
-from ..models.terms import Penalties
+from ..models.parts import Penalties
 from ..models.trail import Trail
 from ..online import AnySweep, OnlineRule, PerceptronRule
 from ._base import OnlineLabeller

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.seeds import random_state
 from ..errors import InputError
-from ..models.terms import Penalties
+from ..models.parts import Penalties
 from ..models.trail import Trail
 from ..online import AnySweep, Descent, OnlineRule
 from ..online.descent import calibrated_step

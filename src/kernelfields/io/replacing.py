@@ -67,6 +67,26 @@ def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
                 text.detach()
 
 
+def keep_part(path: str | os.PathLike[str], file: TextIO) -> Path | None:
+    """Give the unfinished file that is to replace ``path`` a name that stays: ``path`` with .part behind it.
+
+    Returns
+    -------
+    path or None
+        The name; None for devices and pipes, which have what was written.
+    """
+    if _is_stream(path):
+        return None
+    file.flush()
+    target = Path(os.path.realpath(path))
+    place = target.with_name(target.name + PART)
+    try:
+        os.replace(file.buffer.name, place)
+    except PermissionError:  # Windows moves no file that is open
+        shutil.copyfile(file.buffer.name, place)
+    return Path(path).with_name(place.name) if target == Path(path).absolute() else place
+
+
 def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a whole file, texts in UTF-8."""
     with replacing(path) as file:

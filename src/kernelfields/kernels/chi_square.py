@@ -7,7 +7,8 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ._base import Kernel, positive
-from .observations import Observations, dense_rows, pairs, same_width
+from .data_kernel import refuse
+from .observations import Observations, dense_rows, median_distance, pairs, require_rule, same_width
 
 
 class AdditiveChiSquare(Kernel):
@@ -46,8 +47,9 @@ class ExponentialChiSquare(Kernel):
 
     Parameters
     ----------
-    gamma : float
-        γ > 0.
+    gamma : float or "median"
+        γ > 0; or 1 over the median of χ² over pairs of different observations of a training set, up to 1,000
+        of them, which stands behind the name "chi2". That is 1 if all observations are equal.
 
     Examples
     --------
@@ -58,11 +60,25 @@ class ExponentialChiSquare(Kernel):
 
     universal = True
 
-    def __init__(self, gamma: float = 1.0) -> None:
+    def __init__(self, gamma: float | str = 1.0) -> None:
         self.gamma = gamma
+
+    @property
+    def looks_first(self) -> bool:
+        """Whether observations decide about γ."""
+        return isinstance(self.gamma, str)
+
+    def on(self, observations: Observations) -> ExponentialChiSquare:
+        """Return the kernel with γ as a number."""
+        if not self.looks_first:
+            return self
+        require_rule("gamma", self.gamma)
+        return ExponentialChiSquare(1 / median_distance(_histograms(observations), _within))
 
     def block(self, X: Observations, Y: Observations) -> Array:
         """Return exp(−γ χ²)."""
+        if self.looks_first:
+            refuse(self)
         gamma = positive(self, "gamma")
         result = _chi_square(_histograms(X), _histograms(Y))
         result *= -gamma
@@ -83,6 +99,11 @@ def _chi_square(X: Array, Y: Array) -> Array:
 
     result = pairs(additive_chi2_kernel, X, Y)
     return np.negative(result, out=result)
+
+
+def _within(sample: Array) -> Array:
+    """Return χ² for all pairs."""
+    return _chi_square(sample, sample)
 
 
 def _histograms(X: Observations) -> Array:

@@ -129,4 +129,4 @@ class GraphKernel(DataKernel):
         """Return the rule of the graph with the γ that the graph was made with."""
         if not isinstance(self.graph, NeighborGraph) or graph.gamma is None:
             return self.graph
-        return NeighborGraph(**{**self.graph.get_params(), "gamma": graph.gamma})
+        return NeighborGraph(**{**self.graph.get_params(deep=False), "gamma": graph.gamma})

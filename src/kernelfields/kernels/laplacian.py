@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Array
 from ._base import Kernel, positive
-from .observations import Observations, pairs, precision, rows, same_width
+from .data_kernel import refuse
+from .observations import Observations, median_distance, pairs, precision, require_rule, rows, same_width
 
 
 class Laplacian(Kernel):
@@ -17,8 +20,9 @@ class Laplacian(Kernel):
 
     Parameters
     ----------
-    gamma : float
-        γ > 0.
+    gamma : float or "median"
+        γ > 0; or 1 over the median of ‖x − x′‖₁ over pairs of different observations of a training set, up to
+        1,000 of them, which stands behind the name "laplacian". That is 1 if all observations are equal.
 
     Examples
     --------
@@ -29,17 +33,29 @@ class Laplacian(Kernel):
 
     universal = True
 
-    def __init__(self, gamma: float = 1.0) -> None:
+    def __init__(self, gamma: float | str = 1.0) -> None:
         self.gamma = gamma
+
+    @property
+    def looks_first(self) -> bool:
+        """Whether observations decide about γ."""
+        return isinstance(self.gamma, str)
+
+    def on(self, observations: Observations) -> Laplacian:
+        """Return the kernel with γ as a number."""
+        if not self.looks_first:
+            return self
+        require_rule("gamma", self.gamma)
+        return Laplacian(1 / median_distance(observations, _manhattan))
 
     def block(self, X: Observations, Y: Observations) -> Array:
         """Return exp(−γ‖x − x′‖₁)."""
+        if self.looks_first:
+            refuse(self)
         gamma = positive(self, "gamma")
         left, right = rows(X), rows(Y)
         same_width(left, right)
-        from sklearn.metrics.pairwise import manhattan_distances
-
-        result = pairs(manhattan_distances, left, right)
+        result = _manhattan(left, right)
         result *= -gamma
         return np.exp(result, out=result).astype(precision(left, right), copy=False)
 
@@ -47,3 +63,10 @@ class Laplacian(Kernel):
         """Return 1."""
         found = rows(X)
         return np.ones(found.shape[0], dtype=found.dtype)
+
+
+def _manhattan(X: Any, Y: Any = None) -> Array:
+    """Return ‖x − x′‖₁ for all pairs, within X if there is no Y."""
+    from sklearn.metrics.pairwise import manhattan_distances
+
+    return pairs(manhattan_distances, X, X if Y is None else Y)

@@ -10,7 +10,8 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ._base import ProductKernel, positive
-from .observations import distances
+from .data_kernel import refuse
+from .observations import Observations, distances, euclidean, median_distance, require_rule
 
 POLYNOMIALS: Mapping[float, tuple[float, ...]] = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1 / 3)}
 """Coefficients of q_ν, from the constant on."""
@@ -25,8 +26,9 @@ class Matern(ProductKernel):
 
     Parameters
     ----------
-    length_scale : float
-        ℓ > 0.
+    length_scale : float or "median"
+        ℓ > 0; or the median of ‖x − x′‖ over pairs of different observations of a training set, up to 1,000
+        of them, which stands behind the name "matern". That is 1 if all observations are equal.
     nu : {0.5, 1.5, 2.5}
         ν.
 
@@ -39,12 +41,26 @@ class Matern(ProductKernel):
 
     universal = True
 
-    def __init__(self, length_scale: float = 1.0, nu: float = 1.5) -> None:
+    def __init__(self, length_scale: float | str = 1.0, nu: float = 1.5) -> None:
         self.length_scale = length_scale
         self.nu = nu
 
+    @property
+    def looks_first(self) -> bool:
+        """Whether observations decide about ℓ."""
+        return isinstance(self.length_scale, str)
+
+    def on(self, observations: Observations) -> Matern:
+        """Return the kernel with ℓ as a number."""
+        if not self.looks_first:
+            return self
+        require_rule("length_scale", self.length_scale)
+        return Matern(median_distance(observations, euclidean), self.nu)
+
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """Overwrite ⟨x, x′⟩ by q_ν(r) exp(−r)."""
+        if self.looks_first:
+            refuse(self)
         if not isinstance(self.nu, Real) or self.nu not in POLYNOMIALS:
             raise InputError(f"Matern needs a nu of 0.5, 1.5 or 2.5, not {self.nu!r}.")
         scale = float(np.sqrt(2 * self.nu)) / positive(self, "length_scale")

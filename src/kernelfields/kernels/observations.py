@@ -10,14 +10,31 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..arrays import Array
+from ..checks import one_of
 from ..errors import InputError
-from ..observations import Observations, canonical, count, is_numeric, prepare, stacked, take
+from ..observations import (
+    Observations,
+    canonical,
+    count,
+    is_numeric,
+    prepare,
+    stacked,
+    take,
+    unique_observations,
+)
 from .sparse_rows import sparse_inner_products
 
 __all__ = ["Observations", "canonical", "count", "is_numeric", "prepare", "stacked", "take"]
 
 ROUNDING = 16
 """Units in the last place that an inner product may be off."""
+
+MEDIAN = "median"
+"""The name of the rule by which distances decide about the width of a kernel."""
+SAMPLE = 1000
+"""Observations whose distances are looked at."""
+require_rule = one_of((MEDIAN,))
+"""Refuses other rules."""
 
 
 def rows(X: Observations) -> Any:
@@ -69,6 +86,11 @@ def inner_products(X: Observations, Y: Observations) -> Array:
     return np.ascontiguousarray(product.toarray() if sp.issparse(product) else product)
 
 
+def holds_vectors(X: Any) -> bool:
+    """Tell whether observations are rows of real numbers."""
+    return getattr(X, "ndim", 0) == 2 and X.dtype.kind == "f"
+
+
 def squared_norms(X: Observations) -> Array:
     """Return ‖x_i‖²."""
     found = rows(X)
@@ -95,6 +117,32 @@ def distances(products: Array, left: Array, right: Array) -> None:
     unit = ROUNDING * float(np.finfo(products.dtype).eps)
     products[products < unit * (left[:, None] + right[None, :])] = 0
     np.sqrt(products, out=products)
+
+
+def median_distance(X: Observations, between: Callable[[Any], Array]) -> float:
+    """Return the median distance in pairs of a sample of the different observations, 1 if all are equal.
+
+    Equal ones say nothing about a width: sensors that are mostly off would have the median 0. A weight of two
+    and an observation that is there twice mean the same. ``between`` gives all distances in a sample.
+    """
+    found = unique_observations(rows(X)).observations  # those that occur often do not count more
+    size = found.shape[0]
+    chosen = np.unique(np.linspace(0, max(size - 1, 0), min(SAMPLE, size)).astype(np.int64))
+    sample = take(found, chosen).astype(np.float64)
+    if not sample.shape[0]:
+        return 1.0
+    apart = between(sample)[np.triu_indices(sample.shape[0], 1)]
+    apart = apart[apart > 0]
+    return float(np.median(apart)) if apart.size else 1.0
+
+
+def euclidean(sample: Any) -> Array:
+    """Return ‖x − x′‖ for all pairs."""
+    if not sp.issparse(sample):
+        sample = sample - sample.mean(axis=0)  # distances by inner products lose digits far from the origin
+    squares, products = squared_norms(sample), inner_products(sample, sample)
+    distances(products, squares, squares)
+    return products
 
 
 def inverse_roots(squares: Array) -> Array:

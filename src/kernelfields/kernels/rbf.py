@@ -9,22 +9,11 @@ from scipy import sparse
 
 from ..arrays import Array
 from ..checks import Table, choose
-from ..observations import unique_observations
 from ._base import ProductKernel, positive
 from .data_kernel import refuse
-from .observations import (
-    Observations,
-    distances,
-    inner_products,
-    rows,
-    squared_distances,
-    squared_norms,
-    take,
-)
+from .observations import MEDIAN, Observations, euclidean, median_distance, rows, squared_distances
 
 SCALE = "scale"
-SAMPLE = 1000
-"""Observations whose distances are looked at."""
 
 
 class RBF(ProductKernel):
@@ -106,24 +95,9 @@ def scale_of(X: Observations) -> float:
 
 
 def median_of(X: Observations) -> float:
-    """Return 1 / median ‖x − x′‖² over pairs of a sample of the different observations, 1 if all are equal.
-
-    Equal ones say nothing about a width: sensors that are mostly off would have the median 0. A weight of two
-    and an observation that is there twice mean the same.
-    """
-    found = unique_observations(rows(X)).observations  # those that occur often do not count more
-    size = found.shape[0]
-    chosen = np.unique(np.linspace(0, max(size - 1, 0), min(SAMPLE, size)).astype(np.int64))
-    sample = take(found, chosen).astype(np.float64)
-    if not sparse.issparse(sample) and size:
-        sample = sample - sample.mean(axis=0)  # distances by inner products lose digits far from the origin
-    squares = squared_norms(sample)
-    products = inner_products(sample, sample)
-    distances(products, squares, squares)
-    apart = products[np.triu_indices(len(squares), 1)]
-    apart = apart[apart > 0]
-    return float(1 / np.median(apart) ** 2) if apart.size else 1.0
+    """Return 1 / median ‖x − x′‖² over pairs of different observations, 1 if all are equal."""
+    return 1 / median_distance(X, euclidean) ** 2
 
 
-RULES: Table[Callable[[Observations], float]] = Table(entries={"median": median_of, SCALE: scale_of})
+RULES: Table[Callable[[Observations], float]] = Table(entries={MEDIAN: median_of, SCALE: scale_of})
 """What γ may be set to where observations are to decide about it."""

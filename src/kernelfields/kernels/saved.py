@@ -7,7 +7,6 @@ from typing import Any
 
 from ..errors import InputError, ModelFormatError
 from ..persistence.objects import Check, Parts, StoredClass, settings_of
-from .functions import MatrixFunction, PairFunction
 
 FOREIGN = (
     "CompoundKernel",
@@ -28,6 +27,8 @@ FOREIGN = (
 
 def _function_parts(found: Any) -> Parts:
     """Return the name of a function of scikit-learn; others are code, which a file must not hold."""
+    from .functions import PairFunction
+
     names = [name for name, function in _functions().items() if function is found.function]
     if isinstance(found, PairFunction) or not names:
         raise InputError("The kernel is a Python function, which a model file cannot hold.")
@@ -41,6 +42,8 @@ def _functions() -> Mapping[str, Any]:
 
 
 def _function(parts: Parts, _: Check) -> Any:
+    from .functions import MatrixFunction
+
     functions = _functions()
     if parts["name"] not in functions:
         raise ModelFormatError(f"scikit-learn has no kernel function {parts['name']!r}.")
@@ -56,11 +59,11 @@ def _gaussian_process(name: str) -> StoredClass:
         cls = getattr(kernels, name)
         return cls(**check(cls, parts))
 
-    return StoredClass(f"sklearn.{name}", f"sklearn.gaussian_process.kernels.{name}", settings_of, make)
+    return StoredClass(f"sklearn.{name}", f"sklearn.gaussian_process.kernels:{name}", settings_of, make)
 
 
 SAVED = (
-    StoredClass("FunctionOfSklearn", PairFunction, _function_parts, _function),
-    StoredClass("FunctionOfSklearn", MatrixFunction, _function_parts, _function),
+    StoredClass("FunctionOfSklearn", ".kernels.functions:PairFunction", _function_parts, _function),
+    StoredClass("FunctionOfSklearn", ".kernels.functions:MatrixFunction", _function_parts, _function),
     *map(_gaussian_process, FOREIGN),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,44 +10,28 @@ import numpy as np
 from ..arrays import Array
 from ..checks import unknown_name
 from ..errors import InputError
+from ..lazy import Later
 from ._base import Kernel
-from .chi_square import AdditiveChiSquare, ExponentialChiSquare
-from .constant import Constant
-from .cosine import Cosine
-from .functions import MatrixFunction
-from .gaussian_process import GaussianProcessKernel
-from .graph import GraphKernel
-from .hamming import Hamming
-from .jaccard import Jaccard
-from .laplacian import Laplacian
-from .linear import Linear
-from .matern import Matern
-from .observations import Observations, count, take
-from .polynomial import Polynomial
-from .rbf import RBF
-from .spectrum import Spectrum
-from .subsequence import Subsequence
-from .tanimoto import Tanimoto
-from .tree_fragments import TreeFragments
+from .observations import MEDIAN, Observations, count, holds_vectors, squared_norms, take
 
 NAMES: Mapping[str, Callable[[], Kernel]] = {
-    "additive_chi2": AdditiveChiSquare,
-    "chi2": ExponentialChiSquare,
-    "constant": Constant,
-    "cosine": Cosine,
-    "graph": GraphKernel,
-    "hamming": Hamming,
-    "jaccard": Jaccard,
-    "laplacian": Laplacian,
-    "linear": Linear,
-    "matern": Matern,
-    "poly": Polynomial,
-    "polynomial": Polynomial,
-    "rbf": partial(RBF, "median"),
-    "spectrum": Spectrum,
-    "subsequence": Subsequence,
-    "tanimoto": Tanimoto,
-    "tree_fragments": TreeFragments,
+    "additive_chi2": Later(".kernels.chi_square:AdditiveChiSquare"),
+    "chi2": Later(".kernels.chi_square:ExponentialChiSquare", gamma=MEDIAN),
+    "constant": Later(".kernels.constant:Constant"),
+    "cosine": Later(".kernels.cosine:Cosine"),
+    "graph": Later(".kernels.graph:GraphKernel"),
+    "hamming": Later(".kernels.hamming:Hamming"),
+    "jaccard": Later(".kernels.jaccard:Jaccard"),
+    "laplacian": Later(".kernels.laplacian:Laplacian", gamma=MEDIAN),
+    "linear": Later(".kernels.linear:Linear"),
+    "matern": Later(".kernels.matern:Matern", length_scale=MEDIAN),
+    "poly": Later(".kernels.polynomial:Polynomial"),
+    "polynomial": Later(".kernels.polynomial:Polynomial"),
+    "rbf": Later(".kernels.rbf:RBF", gamma=MEDIAN),
+    "spectrum": Later(".kernels.spectrum:Spectrum"),
+    "subsequence": Later(".kernels.subsequence:Subsequence"),
+    "tanimoto": Later(".kernels.tanimoto:Tanimoto"),
+    "tree_fragments": Later(".kernels.tree_fragments:TreeFragments"),
 }
 """Kernels that need no further settings, with their defaults."""
 
@@ -59,10 +42,10 @@ def as_kernel(specification: Any) -> Kernel:
     Parameters
     ----------
     specification : Kernel, str, callable or sklearn.gaussian_process.kernels.Kernel
-        A kernel is returned unchanged. A name stands for a kernel with its defaults, "rbf" for the one whose
-        width comes from the observations (``RBF(gamma="median")``), or for a function of
-        ``sklearn.metrics.pairwise`` that has no kernel here. A function takes matrices, as in
-        ``SVC(kernel=function)``; wrap a function of two observations in ``PairFunction``.
+        A kernel is returned unchanged. A name stands for a kernel with its defaults; "rbf", "laplacian",
+        "matern" and "chi2" for those whose width comes from the observations, as in ``RBF(gamma="median")``;
+        or for a function of ``sklearn.metrics.pairwise`` that has no kernel here. A function takes matrices,
+        as in ``SVC(kernel=function)``; wrap a function of two observations in ``PairFunction``.
 
     Examples
     --------
@@ -86,8 +69,12 @@ def as_kernel(specification: Any) -> Kernel:
     from sklearn.gaussian_process.kernels import Kernel as GaussianProcess
 
     if isinstance(specification, GaussianProcess):
+        from .gaussian_process import GaussianProcessKernel
+
         return GaussianProcessKernel(specification)
     if callable(specification):
+        from .functions import MatrixFunction
+
         return MatrixFunction(specification)
     raise InputError(f"kernel={specification!r} must be a Kernel, a name or a function.")
 
@@ -98,6 +85,8 @@ def _named(name: str) -> Kernel:
         return NAMES[name]()
     others = _functions()
     if name in others:
+        from .functions import MatrixFunction
+
         return MatrixFunction(others[name])
     raise unknown_name("kernel", name, [*NAMES, *others])
 
@@ -205,9 +194,24 @@ class _Check:
         off = np.abs(found - self.gram.diagonal())
         i = off.argmax()
         if not off[i] <= self.slack:
+            self._refuse_rounding(i, float(found[i]))
             self._refuse(
                 f"gives {found[i]:g} on its diagonal, but {self.gram[i, i]:g} in its Gram matrix,"
                 f" for observation {self.names[i]}"
+            )
+
+    def _refuse_rounding(self, i: Any, expected: float) -> None:
+        """Refuse long vectors: distances come from inner products, which leaves them few digits."""
+        if not holds_vectors(self.sample):
+            return
+        one = take(self.sample, np.array([i]))
+        length = float(np.sqrt(squared_norms(one)[0]))
+        short = one / max(length, 1.0)
+        if abs(self.kernel.diagonal(short)[0] - self.kernel.block(short, short)[0, 0]) <= self.root:
+            self._refuse(
+                f"loses its digits on vectors as long as observation {self.names[i]}, of length {length:.2g}:"
+                f" for it and itself {self.gram.dtype} gives {self.gram[i, i]:g} instead of {expected:g};"
+                " centre and scale the columns, or let the data choose the width, as gamma='median' does"
             )
 
     def _function_of_two(self) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
-
+from ..arrays import listed_labels
 from ..checks import is_list, shown
 from ..errors import InputError
 from ..missing import is_missing
@@ -24,8 +23,8 @@ def read_row(labels: Any, what: str) -> list[Hashable]:
     # A string would be read as a sequence of characters: most likely y is flat.
     if not is_list(labels):
         raise InputError(f"{what} is {shown(labels)}, not a list of labels.")
-    # Iterating over an array makes an object of NumPy for every entry, `tolist` plain ones.
-    result = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    # Iterating over an array makes an object of NumPy for every entry, this plain ones.
+    result = listed_labels(labels)
     try:
         distinct = dict.fromkeys(result)
     except TypeError as error:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array, label_array
+from ..arrays import DATES, Array, label_array
 from ..errors import ModelFormatError
 from ..io.container import Container
 from ..io.strings import Strings, unpack_strings
@@ -75,6 +75,8 @@ class FileDecoder:
     def _scalar(self, node: dict[str, Any]) -> Any:
         code, value = self._list(node["$scalar"])
         dtype = np.dtype(_text(code))
+        if dtype.kind in DATES and type(value) is int:
+            return dtype.type(value, np.datetime_data(dtype))
         if dtype.kind not in "biufU" or not isinstance(value, bool | int | float | str):
             raise ModelFormatError(f"{code!r} is no type of a single value.")
         return dtype.type(value)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import Array
+from ..arrays import DATES, Array
 from ..errors import InputError
 from ..io.strings import pack_strings
 from .objects import Registry
@@ -39,7 +39,8 @@ class FileEncoder:
         if type(value) is float:
             return value if math.isfinite(value) else {"$float": str(value)}
         if isinstance(value, np.generic):
-            return {"$scalar": [value.dtype.str, self.encode(value.item(), where)]}
+            plain = int(value.astype(np.int64)) if value.dtype.kind in DATES else value.item()
+            return {"$scalar": [value.dtype.str, self.encode(plain, where)]}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
         if sparse.issparse(value):

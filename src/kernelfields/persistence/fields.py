@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import ModelFormatError
+from ..lazy import class_at
 
 Sizes = dict[str, int]
 """Letters of shapes: L labels, D features; others are known from the first array that has them."""
@@ -40,13 +41,19 @@ class Field(ABC):
 class Kind(Field):
     """An object of some classes."""
 
-    kinds: type | tuple[type, ...]
+    kinds: type | str | tuple[type | str, ...]
+    """Classes, or "module:name" of those that are imported when there is something to check."""
     needed: bool = True
     large: bool = False
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if it is of another class."""
-        return "" if isinstance(value, self.kinds) else f"is of type {type(value).__name__}"
+        kinds = self.kinds if isinstance(self.kinds, tuple) else (self.kinds,)
+        return (
+            ""
+            if any(isinstance(value, class_at(kind)) for kind in kinds)
+            else f"is of type {type(value).__name__}"
+        )
 
 
 @dataclass(frozen=True)

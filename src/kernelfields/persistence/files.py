@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -29,18 +30,6 @@ NOT_SAVED = ("callback", "checkpoint")
 
 ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What goes wrong where a file says what no estimator would have written."""
-
-
-_installed: list[Registry] = []
-
-
-def install(registry: Registry) -> None:
-    """Let files hold what this registry says, and nothing else.
-
-    `save` is a method of estimators and `load` takes nothing but a path: neither can be told what classes
-    there are, and importing the classes here would turn the layers upside down.
-    """
-    _installed[:] = [registry]
 
 
 def save(model: Savable, path: str | os.PathLike[str]) -> None:
@@ -85,7 +74,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _registry() -> Registry:
-    (registry,) = _installed
+    # By name: what files may hold is a table of layers above this one, read when there is a file.
+    registry: Registry = import_module("kernelfields.estimators.registry").REGISTRY
     return registry
 
 
@@ -148,7 +138,7 @@ def _encode_settings(encoder: FileEncoder, model: Savable, where: str) -> dict[s
 
 
 def _decode_model(decoder: FileDecoder, node: Any) -> Savable:
-    cls = decoder.registry.recipes.get(node["recipe"])
+    cls = decoder.registry.estimator_named(node["recipe"])
     if cls is None:
         raise ModelFormatError(f"There is no estimator {node['recipe']!r}.")
     parameters = {name: decoder.decode(value) for name, value in node["parameters"].items()}

@@ -13,12 +13,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..errors import ModelFormatError
+from ..lazy import PACKAGE, class_at
 from .savable import Savable
 
 Parts = dict[str, Any]
 Check = Callable[[type, Parts], Parts]
 """Refuses settings that the constructor of a class does not take; returns the others."""
-Kinds = Mapping[str, type | tuple[type, ...]]
+Kinds = Mapping[str, type | str | tuple[type, ...]]
 
 
 class StoredClass(NamedTuple):
@@ -27,19 +28,19 @@ class StoredClass(NamedTuple):
     name: str
     """In files; it never changes, even if that of the class does."""
     kind: type | str
-    """The class, or "module.name" where importing it must wait."""
+    """The class, or "module:name" of one that is imported when it is needed: ".kernels.rbf:RBF"."""
     parts: Callable[[Any], Parts]
     make: Callable[[Parts, Check], Any]
 
 
-def stored_by_settings(cls: type, name: str = "") -> StoredClass:
+def stored_by_settings(kind: type | str, name: str = "") -> StoredClass:
     """Return the row of a class whose objects are their parameters, as `get_params` returns them."""
-    return StoredClass(name or cls.__name__, cls, settings_of, _maker(cls))
+    return StoredClass(name or _name_of(kind), kind, settings_of, _maker(kind))
 
 
-def stored_by_fields(cls: type, name: str = "") -> StoredClass:
+def stored_by_fields(kind: type | str, name: str = "") -> StoredClass:
     """Return the row of a dataclass or named tuple."""
-    return StoredClass(name or cls.__name__, cls, fields_of, _maker(cls))
+    return StoredClass(name or _name_of(kind), kind, fields_of, _maker(kind))
 
 
 def settings_of(value: Any) -> Parts:
@@ -53,16 +54,31 @@ def fields_of(value: Any) -> Parts:
     return {name: getattr(value, name) for name in names}
 
 
-def _maker(cls: type) -> Callable[[Parts, Check], Any]:
-    return lambda parts, check: cls(**check(cls, parts))
+def _maker(kind: type | str) -> Callable[[Parts, Check], Any]:
+    def make(parts: Parts, check: Check) -> Any:
+        cls = class_at(kind)
+        return cls(**check(cls, parts))
+
+    return make
+
+
+def full_name(kind: type | str) -> str:
+    """Return module and name of a class, with a dot between them."""
+    if isinstance(kind, type):
+        return f"{kind.__module__}.{kind.__qualname__}"
+    return f"{PACKAGE if kind.startswith('.') else ''}{kind.replace(':', '.')}"
+
+
+def _name_of(kind: type | str) -> str:
+    return full_name(kind).rpartition(".")[2]
 
 
 @dataclass(frozen=True)
 class Registry:
     """Everything that a model file may hold."""
 
-    recipes: Mapping[str, type[Savable]]
-    """Estimators by their names in files."""
+    recipes: Mapping[str, str]
+    """Estimators, each as "module:name", by their names in files."""
     stored: tuple[StoredClass, ...]
     kinds: Kinds
     """What annotations of settings stand for; others promise nothing."""
@@ -71,8 +87,7 @@ class Registry:
 
     def class_of(self, value: Any) -> StoredClass | None:
         """Return the row of an object; None if it has none."""
-        cls = type(value)
-        return self._by_kind.get(cls) or self._by_kind.get(f"{cls.__module__}.{cls.__qualname__}")
+        return self._by_kind.get(full_name(type(value)))
 
     def class_named(self, name: Any) -> StoredClass | None:
         """Return a row by its name in files; None if there is none."""
@@ -80,7 +95,13 @@ class Registry:
 
     def recipe_of(self, model: Savable) -> str | None:
         """Return the name of an estimator in files; None if it has none."""
-        return next((name for name, cls in self.recipes.items() if type(model) is cls), None)
+        known = full_name(type(model))
+        return next((name for name, kind in self.recipes.items() if full_name(kind) == known), None)
+
+    def estimator_named(self, name: str) -> type[Savable] | None:
+        """Return the class of an estimator by its name in files; None if there is none."""
+        place = self.recipes.get(name)
+        return None if place is None else class_at(place)
 
     def checked(self, cls: type, parts: Mapping[str, Any]) -> Parts:
         """Refuse settings that a constructor does not have, and those of another type than it says."""
@@ -89,7 +110,7 @@ class Registry:
             if name not in known:
                 raise ModelFormatError(f"{cls.__name__} has no setting {name!r}.")
             kinds = [self.kinds.get(word) for word in _words(known[name].annotation)]
-            if None not in kinds and not isinstance(value, tuple(_flat(kinds))):
+            if None not in kinds and not _is_one_of(value, kinds):
                 raise ModelFormatError(
                     f"{cls.__name__} takes {name} of type {known[name].annotation}, "
                     f"not {type(value).__name__}."
@@ -97,8 +118,8 @@ class Registry:
         return dict(parts)
 
     @cached_property
-    def _by_kind(self) -> Mapping[type | str, StoredClass]:
-        return {row.kind: row for row in self.stored}
+    def _by_kind(self) -> Mapping[str, StoredClass]:
+        return {full_name(row.kind): row for row in self.stored}
 
     @cached_property
     def _by_name(self) -> Mapping[str, StoredClass]:
@@ -110,5 +131,9 @@ def _words(annotation: Any) -> list[str]:
     return [part.strip() for part in re.sub(r"\[.*\]", "", str(annotation)).split("|")]
 
 
-def _flat(kinds: list[Any]) -> list[type]:
-    return [one for kind in kinds for one in (kind if isinstance(kind, tuple) else (kind,))]
+def _is_one_of(value: Any, kinds: list[Any]) -> bool:
+    """Tell whether a value is of some kind; those that have to be imported come last."""
+    return any(
+        isinstance(value, class_at(kind) if isinstance(kind, str) else kind)
+        for kind in sorted(kinds, key=lambda kind: isinstance(kind, str))
+    )

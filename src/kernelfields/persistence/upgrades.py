@@ -1,15 +1,17 @@
 """Formats of model files, and how the header of an older one becomes that of the next.
 
 1: the first. 2: the setting ``structure`` instead of ``order``. 3: one name for settings that mean the same.
-4: the kernel named "rbf" takes its width from the data.
+4: the kernel named "rbf" takes its width from the data. 5: so do "laplacian", "matern" and "chi2", and no
+posterior is linearised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
-FORMAT = 4
+FORMAT = 5
 """Version of the files written here."""
 
 Settings = dict[str, Any]
@@ -49,27 +51,54 @@ def _rename_settings(recipe: str, settings: Settings) -> None:
         settings[_NEW_NAMES[old]] = settings.pop(old)
 
 
-def _fix_widths(recipe: str, settings: Settings) -> None:
-    """Give the kernel named "rbf" the width 1 that it had up to format 3."""
+_WIDTHS = {
+    "chi2": ("ExponentialChiSquare", "gamma"),
+    "laplacian": ("Laplacian", "gamma"),
+    "matern": ("Matern", "length_scale"),
+    "rbf": ("RBF", "gamma"),
+}
+"""By names of kernels, their classes and settings of their width."""
+_FUNCTION = "FunctionOfSklearn"
+"""Has names of functions, which are no names of kernels."""
+
+
+def _fix_widths(names: Collection[str], recipe: str, settings: Settings) -> None:
+    """Give kernels of some names the width 1 that they had before it came from the data."""
     for name in ("kernel", "edge_kernel"):
         if name in settings:
-            settings[name] = _with_width(settings[name])
+            settings[name] = _with_width(settings[name], names)
 
 
-def _with_width(kernel: Any) -> Any:
+def _with_width(kernel: Any, names: Collection[str]) -> Any:
     """Return the setting of a kernel, or of several, with that width."""
-    if kernel == "rbf":
-        return {"$object": "RBF", "parts": {"gamma": 1.0}}
+    if isinstance(kernel, str) and kernel in names:
+        kind, width = _WIDTHS[kernel]
+        return {"$object": kind, "parts": {width: 1.0}}
     if isinstance(kernel, list):
-        return [_with_width(part) for part in kernel]
-    if isinstance(kernel, dict):
-        return {name: _with_width(part) for name, part in kernel.items()}
+        return [_with_width(part, names) for part in kernel]
+    if isinstance(kernel, dict) and kernel.get("$object") != _FUNCTION:
+        return {name: _with_width(part, names) for name, part in kernel.items()}
     return kernel
+
+
+def _average_functions(node: Any) -> Any:
+    """Drop "linearised", which format 4 had: models average over the functions that they have kept."""
+    if isinstance(node, list):
+        return [_average_functions(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    result = {name: _average_functions(part) for name, part in node.items()}
+    if result.get("$object") in ("Laplace", "Averaging") and isinstance(result.get("parts"), dict):
+        result["parts"].pop("linearised", None)
+    return result
 
 
 UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     1: lambda header: _in_models(header, _name_structure),
     2: lambda header: _in_models(header, _rename_settings),
-    3: lambda header: _in_models(header, _fix_widths),
+    3: lambda header: _in_models(header, partial(_fix_widths, ("rbf",))),
+    4: lambda header: _average_functions(
+        _in_models(header, partial(_fix_widths, ("laplacian", "matern", "chi2")))
+    ),
 }
 """By version, what turns the header of older files into that of the next version."""

@@ -9,7 +9,6 @@ import scipy
 
 from ..arrays import Array
 from ..checks import require_flag, require_not_negative, require_positive, require_whole
-from ..errors import InputError
 from ._base import PosteriorDraws, PosteriorMethod
 from .curvature import Curvature, solve
 from .determinant import SMALL, PrecisionSpectrum, spectrum
@@ -40,9 +39,6 @@ class Laplace(PosteriorMethod):
         Choose ``scale``, and a temperature of all scores, by folds of the training set: what makes the labels
         of each most probable to models fitted to the others. No held-out data are needed; the fit takes that
         many times as long.
-    linearised : bool
-        Whether predictions damp the scores of the mode by their variance, one sum over labellings, instead of
-        averaging over the functions.
     evidence : bool
         Whether to estimate the evidence, which takes about as long as ten draws.
     probes, steps : int
@@ -56,7 +52,6 @@ class Laplace(PosteriorMethod):
     n_samples: int = 16
     scale: float = 1.0
     folds: int | None = None
-    linearised: bool = False
     evidence: bool = True
     probes: int = 4
     steps: int = 30
@@ -69,10 +64,7 @@ class Laplace(PosteriorMethod):
             require_whole(name, getattr(self, name))
         require_not_negative("scale", self.scale)
         require_positive("tol", self.tol)
-        require_flag("linearised", self.linearised)
         require_flag("evidence", self.evidence)
-        if self.folds is not None and self.linearised:
-            raise InputError("Laplace chooses its width by folds for averages, not for linearised scores.")
         if self.folds is not None:
             require_whole("folds", self.folds, 2)
 

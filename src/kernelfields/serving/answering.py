@@ -14,13 +14,14 @@ from ..errors import InfeasibleError, InputError, ScoreError
 from ..web import RefusedError
 from ._base import Operation
 from .budget import BUSY, RETRY, MemoryBudget
-from .costs import pieces, size_of
+from .costs import pieces, room_of, size_of
 from .lane import Job, JobOutcome
 from .limits import Limits
-from .questions import Question, read_question
+from .questions import Question, read_question, too_long
 from .served import ServedModel
 
 log = logging.getLogger(__name__)
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 CHUNK = 4096
 """Positions that are predicted at once: enough to be fast, few enough for memory."""
 WRONG = (InputError, InfeasibleError, ScoreError)
@@ -75,14 +76,11 @@ class Answering:
         return outcomes
 
     def _question(self, job: Job) -> Question:
-        """Read a request once, and refuse what would take too long."""
+        """Read a request once."""
         if job.question is None:
             job.question = read_question(job.body, job.operation, job.served, self.limits)
         question: Question = job.question
         job.sequences, job.positions = len(question.inputs), question.positions
-        seconds = question.cost.seconds
-        if seconds > self.limits.seconds:
-            raise _too_long(f"would take about {seconds:.0f} seconds", self.limits)
         return question
 
     def _is_cheap(self, job: Job, question: Question) -> bool:
@@ -93,7 +91,7 @@ class Answering:
         costs = [cost for one in asked for cost in one.question.costs]
         sizes = [size_of(x) for one in asked for x in one.question.inputs]
         cut = pieces(costs, sizes, self.limits.piece, CHUNK)
-        room = max((sum(cost.room for cost in costs[piece]) for piece in cut), default=0)
+        room = max((room_of(costs[piece]) for piece in cut), default=0)
         try:
             with self.budget.taken(room + sum(one.question.cost.bytes for one in asked)):
                 for one in asked:
@@ -119,21 +117,13 @@ class Answering:
                 raise RefusedError(503, BUSY, RETRY)
             began = time.thread_time()
             if began - first > self.limits.seconds * len(asked):
-                raise _too_long(f"was not complete after {self.limits.seconds:g} seconds", self.limits)
+                raise too_long(f"was not complete after {self.limits.seconds:g} seconds", self.limits)
             found = operation.answers(served, inputs[piece])
             parts.append({name: [*map(_text, values)] for name, values in found.items()})
             estimated = sum(cost.seconds for cost in costs[piece])
             served.pace_of(type(operation)).learn(estimated, time.thread_time() - began)
         names = parts[0] if parts else operation.answers(served, [])
         return {name: chain.from_iterable([part[name] for part in parts]) for name in names}
-
-
-def _too_long(what: str, limits: Limits) -> RefusedError:
-    return RefusedError(
-        422,
-        f"The answer {what}, at most {limits.seconds:g} are spent on one request: send shorter or fewer "
-        "sequences, or ask for a smaller k.",
-    )
 
 
 def _written(
@@ -150,7 +140,10 @@ def _written(
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """Return JSON; rows of a table one by one, between which other threads have their turn."""
+    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+        return f"[{','.join(map(_text, value))}]"
+    return ENCODER.encode(value)
 
 
 def _refused(error: Exception) -> RefusedError:

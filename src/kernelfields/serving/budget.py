@@ -29,12 +29,7 @@ class MemoryBudget:
     @contextmanager
     def taken(self, count: int) -> Iterator[None]:
         """Hold some bytes; refuse for ever what is more than there are, and for now what others hold."""
-        if count > self.total:
-            raise RefusedError(
-                422,
-                f"The answer would take about {_shown(count)} of memory, and all requests together have "
-                f"{_shown(self.total)}: send shorter or fewer sequences, or ask for a smaller k.",
-            )
+        require_room(count, self.total)
         with self._lock:
             if self.used + count > self.total:
                 raise RefusedError(503, BUSY, RETRY)
@@ -44,6 +39,16 @@ class MemoryBudget:
         finally:
             with self._lock:
                 self.used -= count
+
+
+def require_room(count: int, total: int) -> None:
+    """Refuse what takes more bytes than all requests may take together."""
+    if count > total:
+        raise RefusedError(
+            422,
+            f"The answer would take about {_shown(count)} of memory, and all requests together have "
+            f"{_shown(total)}: send shorter or fewer sequences, or ask for a smaller k.",
+        )
 
 
 def _shown(count: int) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from .. import native
+from ..arrays import Array
+from ..estimators.kernel_perceptron import VoteScorer
+from ..models.expansion_scorer import ExpansionScorer
+from ..models.kernel_scorers import EdgeKernelScorer, FourierScorer, KernelScorer
 from ..structures import (
     ExactGraphBatch,
     GraphBatch,
@@ -33,7 +40,16 @@ EACH = 64
 PASSES = 5
 """Steps for every number of a clique's table."""
 ROUNDS = 100
-"""Iterations of approximate inference, unless its settings allow fewer."""
+"""Iterations of approximate inference whose settings have no number of them."""
+SEARCH = 1.5e-7
+"""Seconds to look for an order in which to eliminate the vertices of a graph, for every pair of them: that of
+sparse graphs at random, the worst."""
+LARGE = 300
+"""Vertices of a graph for which such a search takes more than some milliseconds."""
+VALUE = 1e-8
+"""Seconds of a kernel value."""
+VALUES = 2**22
+"""Kernel values that are kept at a time, whatever is computed at once."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +61,22 @@ class Cost:
     """Bytes while it is computed."""
     bytes: int = 0
     """Of the answer, which is kept."""
+    values: int = 0
+    """Kernel values."""
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(self.seconds + other.seconds, self.room + other.room, self.bytes + other.bytes)
+
+def total_cost(costs: Sequence[Cost]) -> Cost:
+    """Return what all of them cost together."""
+    return Cost(*map(sum, zip(*map(astuple, costs), strict=True)))
+
+
+def room_of(costs: Sequence[Cost]) -> int:
+    """Return the bytes that are taken while all of them are computed at once.
+
+    Of kernel values there is a part only, in the precision of the kernel and once more while it is made.
+    """
+    values = min(sum(cost.values for cost in costs), VALUES)
+    return sum(cost.room for cost in costs) + 2 * NUMBER * values
 
 
 @dataclass(frozen=True)
@@ -59,7 +88,19 @@ class _Work:
     states: float
 
 
-def cost_of(batch: Any, item: Any, labels: int, k: int, numbers: int) -> Cost:
+class BasisSizes(NamedTuple):
+    """Observations that those of a request are compared with, by a kernel."""
+
+    in_blocks: int = 0
+    """With which kernel values are computed some at a time."""
+    at_once: int = 0
+    """With which there are all values of a piece."""
+
+
+NO_BASIS = BasisSizes()
+
+
+def cost_of(batch: Any, item: Any, labels: int, k: int, numbers: int, basis: BasisSizes = NO_BASIS) -> Cost:
     """Return the cost of one item.
 
     Recursions keep their messages. A search for the k best looks at all predecessors of every state, and at
@@ -77,14 +118,39 @@ def cost_of(batch: Any, item: Any, labels: int, k: int, numbers: int) -> Cost:
         Best labellings that are asked for; 0 for none.
     numbers : int
         Numbers and labels of the answer.
+    basis : BasisSizes
+        Of kernel models.
     """
     size = size_of(item)
     work = _work(batch, item, size, labels)
     search = LIST * (2 * work.steps + 20.0 * k * work.states) if k else 0.0
-    untied = 0 if getattr(batch, "shared_edges", True) else size * labels**2
-    kept = NUMBER * 3 * (work.numbers + untied) + WAY * k * work.states
-    seconds = SUM * work.steps + search + POSITION * size
-    return Cost(seconds, int(kept + READ * size), EACH * numbers)
+    edges = None if batch is None else batch.cliques.get("edge")
+    untied = 0 if edges is None or edges.shared else size * labels**2
+    kept = NUMBER * (3 * (work.numbers + untied) + basis.at_once * size) + WAY * k * work.states
+    seconds = SUM * work.steps + search + POSITION * size + VALUE * sum(basis) * size
+    seconds += search_seconds(batch, item)
+    return Cost(seconds, int(kept + READ * size), EACH * numbers, basis.in_blocks * size)
+
+
+def search_seconds(batch: Any, item: Any) -> float:
+    """Return how long the search for an order of elimination can take that precedes exact sums over a graph.
+
+    Components without cycles need none. That is looked at where it saves something: in large graphs.
+    """
+    size = size_of(item)
+    if not isinstance(batch, ExactGraphBatch) or size < LARGE:
+        return 0.0
+    low, high = np.sort(_edges(item), axis=1).T
+    low, high = np.divmod(np.unique(low * size + high), size)
+    joined = sparse.coo_array((np.ones(len(low), dtype=bool), (low, high)), shape=(size, size))
+    component = connected_components(joined, directed=False)[1]
+    vertices, edges = np.bincount(component), np.bincount(component[low], minlength=component.max() + 1)
+    return SEARCH * float(np.square(vertices[edges >= vertices], dtype=np.float64).sum())
+
+
+def _edges(item: Any) -> Array:
+    ends = np.fromiter(chain.from_iterable(item.edges), dtype=np.int64, count=2 * len(item.edges))
+    return ends.reshape(-1, 2)
 
 
 def _work(batch: Any, item: Any, size: int, labels: int) -> _Work:
@@ -103,14 +169,20 @@ def _work(batch: Any, item: Any, size: int, labels: int) -> _Work:
 
 def _graph(batch: Any, item: Any, size: int, labels: int) -> _Work:
     """Return the work on a graph: tables over the cliques of its elimination, or messages along edges."""
-    edges = np.array(item.edges, dtype=np.int64).reshape(-1, 2)
+    edges = _edges(item)
     if not isinstance(batch, ExactGraphBatch):
-        return _Work(ROUNDS * len(edges) * labels**2, 4 * len(edges) * labels, size * labels)
+        return _Work(_rounds(batch) * len(edges) * labels**2, 4 * len(edges) * labels, size * labels)
     most = float(batch.exact.max_table)
     shape = native.GraphShape(np.array([0, size]), [edges], labels, None, most)
     if shape.refusal() is not None:
         return _Work(0, 0, 0)  # the model refuses it, and says why
     return _Work(PASSES * float(np.sum(shape.entries())), float(shape.messages()), size * labels)
+
+
+def _rounds(batch: Any) -> int:
+    """Return how often approximate sums and a search for the best labelling look at every edge, at most."""
+    both = (getattr(batch, name, None) for name in ("inference", "search"))
+    return sum(getattr(settings, "max_iter", ROUNDS) for settings in both if settings is not None)
 
 
 def size_of(item: Any) -> int:
@@ -130,7 +202,7 @@ def pieces(costs: list[Cost], sizes: list[int], seconds: float, positions: int) 
     return [*found, slice(begin, len(costs))] if costs else []
 
 
-class Pace:
+class MeasuredPace:
     """How much slower or faster a model answers than was estimated, learnt from what it took.
 
     Only pieces that take long enough to be measured count, each by at most a factor of two, and all of them
@@ -154,3 +226,21 @@ def empty_batch(model: Any) -> Any:
     """Return the batch of no items, which tells the recursions of a model; None where there is none."""
     make: Callable[..., Any] | None = getattr(model, "_batch", None)
     return None if make is None else make([], None, None).batch
+
+
+def basis_of(model: Any) -> BasisSizes:
+    """Return what observations are compared with by a kernel model; nothing by others."""
+    make: Callable[[], Any] | None = getattr(model, "_model", None)
+    found = [_basis_size(scorer) for scorer in (() if make is None else make().scorers)]
+    return BasisSizes(sum(each.in_blocks for each in found), sum(each.at_once for each in found))
+
+
+def _basis_size(scorer: Any) -> BasisSizes:
+    if isinstance(scorer, VoteScorer):
+        return BasisSizes(at_once=scorer.basis.shape[0])
+    if isinstance(scorer, FourierScorer):
+        return BasisSizes(scorer.fourier.size)
+    if isinstance(scorer, ExpansionScorer):
+        return BasisSizes(scorer.map.size)
+    compares = isinstance(scorer, KernelScorer | EdgeKernelScorer)
+    return BasisSizes(scorer.basis.shape[0]) if compares and scorer.basis is not None else BasisSizes()

@@ -27,6 +27,8 @@ class WordForm(Form):
 
     def read(self, tokens: list[Any]) -> Any:
         """Return words as they are, and columns as tuples."""
+        if set(map(type, tokens)) <= {str}:
+            return tokens
         return [token if type(token) is str else self._token(t, token) for t, token in enumerate(tokens)]
 
     def _token(self, t: int, token: Any) -> Any:
@@ -78,9 +80,10 @@ class SymbolForm(Form):
 
     def read(self, tokens: list[Any]) -> Any:
         """Return strings as they are."""
-        for t, token in enumerate(tokens):
-            if type(token) is not str:
-                raise InputError(f"position {t}: a symbol must be a string, not {kind_of(token)}.")
+        odd = [] if set(map(type, tokens)) <= {str} else [type(token) is not str for token in tokens]
+        if odd:
+            t = odd.index(True)
+            raise InputError(f"position {t}: a symbol must be a string, not {kind_of(tokens[t])}.")
         return tokens
 
     def schema(self) -> dict[str, Any]:

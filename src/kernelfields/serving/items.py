@@ -14,15 +14,13 @@ from ._base import Form
 from .limits import Limits
 
 
-def read_sequences(value: Any, form: Form, structure: str, limits: Limits) -> list[Any]:
-    """Return the items of a request.
+def take_items(value: Any, structure: str, limits: Limits) -> list[Any]:
+    """Return the items of a request without a look at their positions: enough to tell what they will cost.
 
     Parameters
     ----------
     value : any
         What JSON says under "sequences".
-    form : Form
-        What positions are.
     structure : "chain", "tree" or "graph"
         What items are: lists of positions, or objects with links between them, too.
     limits : Limits
@@ -35,7 +33,12 @@ def read_sequences(value: Any, form: Form, structure: str, limits: Limits) -> li
             f"There are {len(value)} sequences, at most {limits.sequences} are answered at once."
         )
     _require_few([_tokens(item, structure, s) for s, item in enumerate(value)], limits)
-    return [_item(item, form, structure, s) for s, item in enumerate(value)]
+    return [_item(item, structure, s) for s, item in enumerate(value)]
+
+
+def read_items(items: list[Any], form: Form, structure: str) -> list[Any]:
+    """Return items with their positions read, as models take them."""
+    return [_read(item, form, structure, s) for s, item in enumerate(items)]
 
 
 def _require_few(sequences: list[list[Any]], limits: Limits) -> None:
@@ -51,11 +54,11 @@ def _require_few(sequences: list[list[Any]], limits: Limits) -> None:
 
 def _tokens(item: Any, structure: str, s: int) -> list[Any]:
     """Return the positions of an item, whatever they are."""
+    if structure == "chain" and isinstance(item, list):
+        return item
     name = STRUCTURES[structure].words.name(s)
     if structure == "chain":
-        if not isinstance(item, list):
-            raise InputError(f"{name} is {kind_of(item)}, not a list of positions.")
-        return item
+        raise InputError(f"{name} is {kind_of(item)}, not a list of positions.")
     links = LINKS[structure]
     if not isinstance(item, dict) or item.keys() != {"tokens", links}:
         raise InputError(f'{name} must be an object with "tokens" and "{links}", and nothing else.')
@@ -65,19 +68,33 @@ def _tokens(item: Any, structure: str, s: int) -> list[Any]:
     return tokens
 
 
-def _item(item: Any, form: Form, structure: str, s: int) -> Any:
-    name = STRUCTURES[structure].words.name(s)
+def _item(item: Any, structure: str, s: int) -> Any:
+    """Return an item as it is, with edges checked, which decide what a graph costs."""
+    if structure == "chain":
+        return item
+    tokens, links = item["tokens"], item[LINKS[structure]]
+    if structure == "tree":
+        return TreeInput(tokens, links)
+    try:
+        require_edges(links, len(tokens))
+    except InputError as error:
+        raise _named(error, structure, s) from None
+    return GraphInput(tokens, links)
+
+
+def _read(item: Any, form: Form, structure: str, s: int) -> Any:
     try:
         if structure == "chain":
             return form.read(item)
-        features, links = form.read(item["tokens"]), item[LINKS[structure]]
         if structure == "tree":
-            require_parents(links, len(item["tokens"]))
-            return TreeInput(features, links)
-        require_edges(links, len(item["tokens"]))
-        return GraphInput(features, links)
+            require_parents(item.parents, len(item.features))
+        return item._replace(features=form.read(item.features))
     except InputError as error:
-        raise InputError(f"{name}, {error}") from None
+        raise _named(error, structure, s) from None
+
+
+def _named(error: InputError, structure: str, s: int) -> InputError:
+    return InputError(f"{STRUCTURES[structure].words.name(s)}, {error}")
 
 
 def require_characters(value: Any) -> None:

@@ -19,6 +19,9 @@ class Limits:
     """In all sequences of a request together."""
     longest: int = 10_000
     """Positions of one sequence."""
+    nested: int = 250_000
+    """Lists and objects in a body: while they are read, which may take a tenth of a second, no other thread
+    runs."""
     numbers: int = 2_000_000
     """In an answer: probabilities of labels, or labels of k best labellings."""
     kbest: int = 100

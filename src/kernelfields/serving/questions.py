@@ -11,8 +11,9 @@ from ..errors import InputError, quoted
 from ..io.jsonl import kind_of, parse_value, unique_keys
 from ..web import RefusedError
 from ._base import Operation
-from .costs import Cost
-from .items import read_sequences, require_characters
+from .budget import require_room
+from .costs import Cost, room_of, size_of, total_cost
+from .items import read_items, require_characters, take_items
 from .limits import Limits
 from .operations import BestOperation, MarginalOperation, TagOperation
 from .served import ServedModel
@@ -52,25 +53,55 @@ def read_question(body: bytes, name: str, served: ServedModel, limits: Limits) -
     Raises
     ------
     RefusedError
-        With status 400 where the body is no JSON.
+        With status 400 where the body is no JSON, 422 where the answer would take too much.
     InputError
         If it asks for what the model has not, or for too much.
     """
+    _require_flat(body, limits)
     value = _parsed(body)
     if not isinstance(value, dict):
         raise InputError(f'The body is {kind_of(value)}, not an object with "sequences".')
     operation = _operation(name, value, served, limits)
     if "sequences" not in value:
         raise InputError('The object has no "sequences".')
+    items = take_items(value["sequences"], served.structure, limits)
+    positions = sum(map(size_of, items))
+    _require_small(operation.numbers(served, positions), limits)
+    _require_quick(served.search_seconds(items), limits)
+    costs = served.costs_of(operation, items)
+    cost = total_cost([Cost(READ_BYTE * len(body), 0, PARSED * len(body)), *costs])
+    _require_affordable(cost, costs, limits)  # before every position is looked at, which takes longest
     if HALF.search(body):
         require_characters(value["sequences"])
-    items = read_sequences(value["sequences"], served.form, served.structure, limits)
-    positions = sum(len(item if served.structure == "chain" else item.features) for item in items)
-    _require_small(operation.numbers(served, positions), limits)
-    inputs, notes = served.suited(items)
-    costs = [served.cost_of(operation, x) for x in inputs]
-    read = Cost(READ_BYTE * len(body), 0, PARSED * len(body))
-    return Question(operation, inputs, positions, notes, costs, sum(costs, read))
+    inputs, notes = served.suited(read_items(items, served.form, served.structure))
+    return Question(operation, inputs, positions, notes, costs, cost)
+
+
+def _require_flat(body: bytes, limits: Limits) -> None:
+    """Refuse what takes long to read, by counting brackets, also those in strings."""
+    count = body.count(b"[") + body.count(b"{") if len(body) > limits.nested else 0
+    if count > limits.nested:
+        raise InputError(f"The body has {count} lists and objects, at most {limits.nested} are read.")
+
+
+def _require_affordable(cost: Cost, costs: list[Cost], limits: Limits) -> None:
+    """Refuse what would take too long, or what has an item that takes more memory than there is."""
+    _require_quick(cost.seconds, limits)
+    require_room(cost.bytes + max((room_of([one]) for one in costs), default=0), limits.memory)
+
+
+def _require_quick(seconds: float, limits: Limits) -> None:
+    if seconds > limits.seconds:
+        raise too_long(f"would take about {seconds:.0f} seconds", limits)
+
+
+def too_long(what: str, limits: Limits) -> RefusedError:
+    """Return the refusal of what takes more time than a request may."""
+    return RefusedError(
+        422,
+        f"The answer {what}, at most {limits.seconds:g} are spent on one request: send shorter or fewer "
+        "sequences, or ask for a smaller k.",
+    )
 
 
 def _parsed(body: bytes) -> Any:

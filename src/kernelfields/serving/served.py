@@ -13,9 +13,10 @@ from ..data.reading import Verbatim
 from ..errors import InputError
 from ..features import DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
 from ..guarantees import Guarantee
+from ..structures import GraphBatch
 from ..trials.preparing import inner
 from ._base import Form, Operation
-from .costs import Cost, Pace, cost_of, empty_batch, size_of
+from .costs import Cost, MeasuredPace, basis_of, cost_of, empty_batch, search_seconds, size_of
 from .forms import AttributeForm, RowForm, SymbolForm, WordForm
 
 CONFIDENCE = 0.95
@@ -63,8 +64,8 @@ class ServedModel:
         self.has_marginals = _answers(lambda: model.predict_marginals([]))
         self.has_kbest = _answers(lambda: model.predict_kbest([], 1))
         self.calibrated = getattr(model, "calibration_", None) is not None
-        self._batch = empty_batch(inner(model))
-        self._paces: dict[type, Pace] = {}
+        self._batch, self._basis = empty_batch(inner(model)), basis_of(inner(model))
+        self._paces: dict[type, MeasuredPace] = {}
         self._guarantees: OrderedDict[tuple[float, float], Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -73,14 +74,27 @@ class ServedModel:
         notes: list[str] = []
         return self.adapt(self.model, notes.append)(items), notes
 
-    def pace_of(self, kind: type[Operation]) -> Pace:
+    def pace_of(self, kind: type[Operation]) -> MeasuredPace:
         """Return how fast operations of a kind are."""
-        return self._paces.setdefault(kind, Pace())
+        return self._paces.setdefault(kind, MeasuredPace())
 
-    def cost_of(self, operation: Operation, x: Any) -> Cost:
-        """Return what the answer to one input will take."""
+    def search_seconds(self, items: list[Any]) -> float:
+        """Return how long it can take to find out what items cost."""
+        return sum(search_seconds(self._batch, x) for x in items)
+
+    def costs_of(self, operation: Operation, items: list[Any]) -> list[Cost]:
+        """Return what the answers to items will take, read or not; without edges, their lengths decide."""
+        if isinstance(self._batch, GraphBatch):
+            return [self._cost_of(operation, x) for x in items]
+        sizes = [size_of(x) for x in items]
+        known = {
+            size: self._cost_of(operation, x) for size, x in dict(zip(sizes, items, strict=True)).items()
+        }
+        return [known[size] for size in sizes]
+
+    def _cost_of(self, operation: Operation, x: Any) -> Cost:
         labels, numbers = len(self.classes), operation.numbers(self, size_of(x))
-        found = cost_of(self._batch, x, labels, operation.k, numbers)
+        found = cost_of(self._batch, x, labels, operation.k, numbers, self._basis)
         return replace(found, seconds=found.seconds * self.pace_of(type(operation)).factor)
 
     def guarantees(self, error_at_most: float, confidence: float | None) -> dict[Hashable, Guarantee]:

@@ -21,7 +21,7 @@ from sklearn.exceptions import NotFittedError
 
 from ..errors import InputError
 from ..estimators import load
-from ..estimators.registry import RECIPES
+from ..estimators.registry import REGISTRY
 
 Data = tuple[list[Any], list[list[Any]]]
 
@@ -94,7 +94,7 @@ def check_persistence(estimator: Any, X: list[Any], y: list[list[Any]]) -> None:
     """Pickling and saving keep predictions; cloning forgets them."""
     estimator.fit(X, y)
     restored = [pickle.loads(pickle.dumps(estimator))]
-    if type(estimator) in RECIPES.values():  # those written elsewhere have no name in files
+    if REGISTRY.recipe_of(estimator) is not None:  # those written elsewhere have no name in files
         with tempfile.TemporaryDirectory() as folder:
             estimator.save(Path(folder) / "model.kf")
             restored.append(load(Path(folder) / "model.kf"))

@@ -13,7 +13,6 @@ from ..checks import proper_share, require_not_negative, require_positive, requi
 from ..data.class_shares import read_class_shares
 from ..data.labels import Encoded
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
-from ..data.training import class_weights
 from ..errors import warn_user
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import Provenance, provenance_of_rows
@@ -21,6 +20,7 @@ from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
 from ..kernels import Kernel, check_gram
+from ..losses import class_weights
 from ..memory import require_memory
 from ..models.binary_margin import BinaryMargin
 from ..models.label_switching import LabelSwitching, SwitchingStep, Transduced
@@ -159,7 +159,7 @@ class TransductiveSVM(RowClassifier):
         if sample_weight is not None:
             weights *= read_row_weights(sample_weight, rows)[known]
         if self.class_weight is not None:
-            weights *= class_weights(self.class_weight, encoded)[encoded.labels]
+            weights *= class_weights(self.class_weight, encoded.labels, encoded.classes)[encoded.labels]
         every = _doubles(rows.features)
         if X_unlabelled is not None:
             every = stacked([every, _doubles(read_rows(self, X_unlabelled, fitting=False).features)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -110,7 +111,8 @@ def tune(
     Parameters
     ----------
     model : estimator
-        With the settings to start from; a `SequencePipeline`, too.
+        With the settings to start from; a `SequencePipeline`, too. Its ``verbose=1`` shows a line for every
+        candidate once it was tried for the first time; 2 also shows every fit.
     X, y : list of sequences and list of label sequences
         The training set; labels may be None (not observed).
     X_dev, y_dev : optional
@@ -156,6 +158,9 @@ def tune(
     def look(progress: RaceProgress) -> None:
         if callback is not None:
             callback(search.line(progress, scouting))
+        if search.verbose and progress.round == 1:  # later rounds try the same again
+            n = progress.contestant
+            print(f"{label_of(search.choices[n])}: {race.mean(n, 1):.4f}", file=sys.stderr, flush=True)
 
     race = Race(range(len(search.choices)), len(search.splits), scouting, clock, halved, look)
     result = race.run(search.attempts)
@@ -193,6 +198,7 @@ class _SettingsSearch:
         self.model, self.choices, self.data, self.jobs = model, choices, data, jobs
         self.splits: list[Split] = []
         self.penalty = f"{prefix_of(model)}{PENALTY}"
+        self.verbose = int(getattr(inner(model), "verbose", 0))
 
     def line(self, progress: RaceProgress, scouting: bool) -> str:
         """Return where the search is, in one line."""
@@ -240,7 +246,8 @@ class _SettingsSearch:
 
     def _path(self, members: list[int], number: int) -> SettingsPath:
         split = self.splits[number]
-        model = silent_copy(self.model, **self.choices[members[0]])
+        shown = {f"{prefix_of(self.model)}verbose": 1} if self.verbose > 1 else {}
+        model = silent_copy(self.model, **shown, **self.choices[members[0]])
         X, y = self.data.training(split)
         search_in_subspace(inner(model), sum(map(len, y)))
         values = [(n, self.choices[n].get(self.penalty)) for n in members]

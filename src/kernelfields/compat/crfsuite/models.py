@@ -12,7 +12,6 @@ from ...data.rules import barred_scores
 from ...estimators import CRF
 from ...features import DictFeatures
 from ...io.crfsuite import CrfsuiteModel
-from ...models.linear_problem import LinearWeights
 from ...native import AttributeTagger
 
 
@@ -43,13 +42,8 @@ def model_of(
     model.classes_ = np.array(labels)
     model.features_ = DictFeatures().restore([attributes[a] for a in used.tolist()])
     model.n_features_in_ = len(used)
-    LinearWeights(
-        coef=states.T,
-        intercept=np.zeros(L),
-        start=np.zeros(L),
-        end=np.zeros(L),
-        transitions=np.ascontiguousarray(transitions, dtype=np.float64),
-    ).put(model)
+    model.coef_, model.transitions_ = states.T, np.ascontiguousarray(transitions, dtype=np.float64)
+    model.intercept_, model.start_, model.end_ = np.zeros(L), np.zeros(L), np.zeros(L)
     model.certificate_, model.forbidden_, model.mismatch_ = None, None, {}
     return model
 
@@ -57,12 +51,12 @@ def model_of(
 def tagger_of(model: CRF) -> AttributeTagger:
     """Return what labels one sequence after the other with a model, in the core."""
     assert isinstance(model.features_, DictFeatures)
-    weights = LinearWeights.from_model(model)
-    ends, transitions = np.stack([weights.intercept, weights.start, weights.end]), weights.transitions
+    coef: Any = model.coef_
+    ends, transitions = np.stack([model.intercept_, model.start_, model.end_]), model.transitions_
     if model.forbidden_ is not None:
         barred = barred_scores(model.forbidden_)
         ends, transitions = ends + barred.small, transitions + barred.edge
-    table: Any = sparse.csr_matrix(weights.coef.T)
+    table: Any = sparse.csr_matrix(coef.T)
     return AttributeTagger(
         model.features_.pool,
         tuple(model.classes_.tolist()),

@@ -11,7 +11,7 @@ from ...errors import ModelFormatError
 from ...estimators import CRF, load
 from ...features import DictFeatures
 from ...io.crfsuite import MAGIC, CrfsuiteModel, read_crfsuite
-from ...models.linear_problem import LinearWeights
+from ...models.attributes import scorers_of
 from .models import converted
 
 
@@ -37,9 +37,7 @@ def open_file(path: str | os.PathLike[str]) -> OpenedModel:
     header = {"size": str(os.path.getsize(path))}
     if not isinstance(model, CRF) or not isinstance(model.features_, DictFeatures):
         raise ModelFormatError(f"{os.fspath(path)} holds a model that has no attributes, as taggers need.")
-    weights = LinearWeights.from_model(model)
-    further = weights.edge_coef, weights.second_order, weights.durations, weights.segment_coef
-    if any(part is not None for part in further):
+    if scorers_of(model).keys() - {"features", "bias", "boundaries", "edges"}:
         raise ModelFormatError(
             f"{os.fspath(path)} holds a model that scores more than labels and label pairs."
         )

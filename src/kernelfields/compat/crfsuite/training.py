@@ -10,7 +10,6 @@ from scipy import sparse
 
 from ...arrays import Array, offsets_of
 from ...estimators import CRF
-from ...models.linear_problem import LinearWeights
 from ...native import AttributePool
 from .algorithms import ALGORITHMS
 from .items import ItemError, plain
@@ -129,8 +128,8 @@ def _announce(features: FeatureSettings, say: Say) -> None:
 
 def _count(training: CRFsuiteTraining, model: CRF, n_attributes: int, say: Say) -> None:
     """Say what will be stored."""
-    L, weights = len(model.classes_), LinearWeights.from_model(model)
-    active = weights.coef.nnz + np.count_nonzero(weights.transitions)
+    L, coef = len(model.classes_), model.coef_
+    active = coef.nnz + np.count_nonzero(model.transitions_)
     say("Storing the model\n")
     say(f"Number of active features: {active} ({training.n_weights})\n")
     say(f"Number of active attributes: {model.n_features_in_} ({n_attributes})\n")

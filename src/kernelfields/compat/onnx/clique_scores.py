@@ -12,7 +12,8 @@ from ...emissions import GaussianEmissions
 from ...errors import InputError
 from ...estimators.hmm import EmissionScorer
 from ...models.kernel_scorers import EdgeKernelScorer, FourierScorer, KernelScorer
-from ...models.model import EdgeLinearScorer, LabelScorer, LinearScorer, Model, dense
+from ...models.model import LabelScorer, Model, dense
+from ...models.scorers import WeightScorer
 from ...models.vertex_kernels import VertexKernels
 from .builder import GraphBuilder
 from .chain_recursions import ChainScores
@@ -49,7 +50,7 @@ class ScoreGraph:
         return ChainScores(node, edge, self.n_labels, bool(self._edge))
 
     def _add(self, scorer: Any) -> None:
-        if isinstance(scorer, LinearScorer):
+        if isinstance(scorer, WeightScorer) and scorer.on is None and scorer.view in (None, "first"):
             self._node.append(self._times(dense(scorer.coef).T))
         elif isinstance(scorer, KernelScorer):
             self._node += self._expansions(scorer)
@@ -57,7 +58,7 @@ class ScoreGraph:
             self._node.append(self._fourier(scorer.fourier, scorer.coef, self.rows))
         elif isinstance(scorer, EmissionScorer):
             self._add_hidden(scorer)
-        elif isinstance(scorer, EdgeLinearScorer):
+        elif isinstance(scorer, WeightScorer) and scorer.on == "edge" and scorer.view in (None, "first"):
             L = self.n_labels
             self._edge.append(self._times(scorer.coef.transpose(2, 0, 1).reshape(-1, L * L), self._before()))
         elif isinstance(scorer, EdgeKernelScorer):
@@ -68,12 +69,12 @@ class ScoreGraph:
             raise InputError(f"ONNX export does not know scores of the kind {type(scorer).__name__}.")
 
     def _add_labels(self, scorer: LabelScorer) -> None:
-        if scorer.triples is not None or scorer.durations is not None or scorer.rules is not None:
+        if scorer.tables.keys() - {"edge"}:
             raise InputError("ONNX export knows scores of labels and label pairs, not of triples or runs.")
         self._node.append(self.graph.floats(scorer.every))
         self._first += scorer.first
         self._last += scorer.last
-        self._table += scorer.pairs
+        self._table += scorer.tables.get("edge", 0.0)
 
     def _add_hidden(self, scorer: EmissionScorer) -> None:
         """Logarithms of probabilities; what has none is forbidden."""

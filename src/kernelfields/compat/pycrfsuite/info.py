@@ -9,7 +9,6 @@ import numpy as np
 
 from ...estimators import CRF
 from ...features import DictFeatures
-from ...models.linear_problem import LinearWeights
 
 
 class ParsedDump:
@@ -42,13 +41,12 @@ def info_of(model: CRF, header: dict[str, str]) -> ParsedDump:
     result = ParsedDump()
     result.labels = {name: str(k) for k, name in enumerate(labels)}
     result.attributes = {name: str(k) for k, name in enumerate(attributes)}
-    model_weights = LinearWeights.from_model(model)
-    source, target = np.nonzero(model_weights.transitions)
-    weights = model_weights.transitions[source, target].tolist()
+    source, target = np.nonzero(model.transitions_)
+    weights = model.transitions_[source, target].tolist()
     result.transitions = {
         (labels[i], labels[j]): w for i, j, w in zip(source.tolist(), target.tolist(), weights, strict=True)
     }
-    table: Any = model_weights.coef.T.tocsr()
+    table: Any = model.coef_.T.tocsr()
     rows = np.repeat(np.arange(len(attributes)), np.diff(table.indptr)).tolist()
     result.state_features = {
         (attributes[a], labels[k]): w
