@@ -21,9 +21,9 @@ MOST_WORDS = 40
 
 def measured(quick: bool) -> tuple[list[Any], dict[str, Any] | str]:
     """Return bars, and what was measured; nothing where there is no treebank."""
+    from experiments.lib.pcfg import PCFG
     from kernelfields.datasets import load_ptb_trees
     from kernelfields.errors import MissingDataError
-    from kernelfields.experiments.lib.pcfg import PCFG
     from kernelfields.io.phrases import leaves_of
 
     from . import _parsing_rivals, _run

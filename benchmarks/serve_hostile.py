@@ -2,7 +2,8 @@
 
 Ordinary clients send short sequences to an ordinary model, by the clock. Meanwhile others ask a second-order
 chain of forty labels for the sixteen best labellings of ten thousand positions, or a model of graphs for
-sixty complete graphs of fifteen vertices, or for answers that they never read.
+sixty complete graphs of fifteen vertices, or for a sparse graph of ten thousand, or send a body of lists of
+nothing, or ask for answers that they never read. Compare with the first row: nobody attacks there.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def _models(folder: Path, limit: int) -> Path:
 
 
 def _attacks(quick: bool) -> dict[str, bytes]:
-    """Requests by the name of the attack; the last two are as large as the server admits."""
+    """Requests by the name of the attack; those admitted are as large as the server admits."""
     edges = list(itertools.combinations(range(15), 2))
     graph = {"tokens": ["a"] * 15, "edges": edges}
 
@@ -85,25 +86,39 @@ def _attacks(quick: bool) -> dict[str, bytes]:
     def graphs(count: int) -> bytes:
         return request("/models/graph/tag", json.dumps({"sequences": [graph] * count}).encode())
 
+    ends = np.sort(np.random.default_rng(0).integers(10_000, size=(30_000, 2)), axis=1)
+    ends = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+    sparse = {"sequences": [{"tokens": ["a"] * 10_000, "edges": ends.tolist()}]}
+    nothing = b'{"sequences":[' + b"[]," * 1_300_000 + b"[]]}"
     rows = {"sequences": [["a"] * 5000] * (1 if quick else 2)}
     return {
         "chain2": best(10_000),
         "graphs": graphs(60),
         "chain2_admitted": best(1000),
         "graphs_admitted": graphs(12),
+        "sparse": request("/models/graph/tag", json.dumps(sparse).encode()),
+        "nothing": request("/models/model/tag", nothing),
         "unread": request("/models/chain2/marginals", json.dumps(rows).encode()),
     }
 
 
 def _under(server: _Server, bodies: Path, seconds: float, attack: str) -> dict[str, Any]:
-    """Return what ordinary clients meet during an attack."""
+    """Return what ordinary clients meet during an attack, and the server's time for all requests in it."""
     statuses: Counter[str] = Counter()
+    before = server.seconds()
     with _attack(server.port, _attacks(False).get(attack), attack == "unread", statuses):
         found = _load(server.port, bodies, seconds, "--rate", str(RATE), "--connections", "8")
     names = ("p50_ms", "p99_ms", "slowest_ms", "requests", "failed")
     megabytes = _memory(server, "VmHWM") / MEGABYTE
+    spent = server.seconds() - before
     shown = ", ".join(f"{status}: {n}" for status, n in sorted(statuses.items()))
-    return {"attack": attack, **{name: found[name] for name in names}, "peak": megabytes, "answers": shown}
+    return {
+        "attack": attack,
+        **{name: found[name] for name in names},
+        "peak": megabytes,
+        "cpu_s": spent,
+        "answers": shown,
+    }
 
 
 @contextmanager

@@ -18,10 +18,10 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
+from experiments.lib.gram import sequences_of
+from experiments.lib.tasks import Texts, first, text_task, web_texts
 from kernelfields import CRF, KernelCRF, StructuredSVM
 from kernelfields.datasets import load_letters, load_ud_trees
-from kernelfields.experiments.lib.gram import sequences_of
-from kernelfields.experiments.lib.tasks import Texts, first, text_task, web_texts
 from kernelfields.features import TemplateFeatures
 from kernelfields.features.sets import pos
 from kernelfields.kernels import Polynomial

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -27,5 +28,5 @@ class AnyGraph(Structure):
         ]
         return np.concatenate([np.empty((0, 2), dtype=int), *rows])
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> Any:
-        return self.inference.on(offsets, links, n_labels, shared_edges=not untied)
+    def on(self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()) -> Any:
+        return self.inference.on(offsets, links, n_labels, shared_edges="edge" not in own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -116,5 +117,7 @@ class Dependency(kf.Structure):
     def decode(self, outputs: Array, batch: Any) -> list[Any]:
         return [outputs[a:b].tolist() for a, b in itertools.pairwise(batch.output_offsets)]
 
-    def on(self, offsets: Array, links: Any, n_labels: int, *, untied: bool = False) -> DependencyBatch:
+    def on(
+        self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
+    ) -> DependencyBatch:
         return DependencyBatch((np.sqrt(4 * np.diff(offsets) + 1) - 1).astype(int) // 2)

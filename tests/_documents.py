@@ -2,7 +2,8 @@
 
 Blocks of ``python`` are executed, all of a page in one namespace; where the last line of a statement
 ends with ``# → text``, that is the repr of its value. In blocks of ``console``, lines that begin with
-``$ kf`` are run as a shell would run them. Other languages, and indented blocks, are left alone.
+``$ kf`` or ``$ python -m experiments`` are run as a shell would run them. Other languages, and indented
+blocks, are left alone.
 """
 
 import ast
@@ -12,11 +13,13 @@ from typing import NamedTuple
 
 from typer.testing import CliRunner
 
+import experiments.__main__ as experiments
 from kernelfields.cli.app import app
 
 _FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 _SHOWN = "  # → "
 PROMPT = "$ "
+PROGRAMS = {("kf",): app, ("python", "-m", "experiments"): experiments.app}
 
 
 class Block(NamedTuple):
@@ -59,7 +62,8 @@ def run_python(block, path, names):
 def run_console(block, path):
     for line in block.code.splitlines():
         if line.startswith(PROMPT):
-            program, *arguments = shlex.split(line.removeprefix(PROMPT), comments=True)
-            assert program == "kf", f"{path}: {line}"
-            result = CliRunner().invoke(app, arguments)
+            words = shlex.split(line.removeprefix(PROMPT), comments=True)
+            program = next((program for program in PROGRAMS if words[: len(program)] == [*program]), None)
+            assert program is not None, f"{path}: {line}"
+            result = CliRunner().invoke(PROGRAMS[program], words[len(program) :])
             assert result.exit_code == 0, f"{path}: {line}\n{result.output}\n{result.exception!r}"

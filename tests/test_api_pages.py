@@ -18,7 +18,7 @@ PUBLIC = runpy.run_path(str(DOCS / "_public.py"))
 ATTRIBUTES = runpy.run_path(str(DOCS / "_attributes.py"))
 sys.path.remove(str(DOCS))
 MODULES = PUBLIC["documented_modules"]()
-APART = {"cli", "experiments", "serving", "labelling", "web"}
+APART = {"cli", "serving", "labelling", "web"}
 """Packages of programs, which guides describe."""
 BELOW = {"incremental", "transduction"}
 """Packages whose estimators are exported by `estimators`."""

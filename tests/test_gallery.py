@@ -29,6 +29,14 @@ def test_a_page_shows_what_its_code_gives(name, tmp_path):
     assert (tmp_path / f"gallery-{name}.png").stat().st_size > 5_000
 
 
+@pytest.mark.parametrize("name", ["chunking", "entities", "gestures", "parses", "proteins"])
+def test_a_page_runs_on_samples(name, tmp_path):
+    """Those whose code takes data of any size; what it says is of real data."""
+    mpl.use("agg")
+    assert not MAKE["draw"](GALLERY / f"{name}.md", tmp_path).startswith("left as it is")
+    assert (tmp_path / f"gallery-{name}.png").stat().st_size > 5_000
+
+
 def test_there_is_one_for_every_field():
     assert len(EVERY) >= 12
     index = (GALLERY / "index.md").read_text()

@@ -261,3 +261,11 @@ def test_odd_arguments_are_one_sentence(change, message):
 def test_odd_settings_are_refused(make):
     with pytest.raises(InputError):
         make()
+
+
+def test_log_probabilities_of_sure_labellings_are_never_above_zero():
+    """The sum of a long chain has rounding that the score of its best path has not."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(200, 2)) for _ in range(40)]
+    model = CRF(1e-8).fit(X, [["ab"[int(row[0] > 0)] for row in x] for x in X])
+    assert (sequence_scores(model, [10 * x for x in X], LogProbability()) >= 0).all()

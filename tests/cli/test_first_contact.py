@@ -18,7 +18,7 @@ from ._files import write_columns
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "command_line.md"
 SERVERS = ("label", "serve")
 """Commands that end when a user ends them."""
-HEAVY = ("numpy", "scipy", "sklearn", "rich", "kernelfields.estimators", "kernelfields.experiments")
+HEAVY = ("numpy", "scipy", "sklearn", "rich", "kernelfields.estimators", "experiments")
 
 
 def run(*words, **environment):
@@ -78,6 +78,13 @@ def test_a_mistyped_command_is_corrected():
     assert "'train'" in refused.output
 
 
+def test_reproduce_says_where_experiments_are():
+    refused = run("reproduce", "letters", "--quick")
+    assert refused.exit_code == 2
+    assert refused.stderr.endswith("with: python -m experiments letters --quick\n")
+    assert refused.output.count("\n") == 1
+
+
 def test_json_of_commands_that_write_files(tmp_path):
     data = write_columns(tmp_path / "a.conll", 8)
     said = run("convert", str(data), "-o", str(tmp_path / "a.jsonl"), "--json")
@@ -106,7 +113,6 @@ def test_json_of_commands_that_write_files(tmp_path):
         ("kf train a.csv --structure tr", {"tree"}),
         ("kf train a.csv --decoder p", {"posterior"}),
         ("kf compare a.csv --models crf,h", {"crf,hmm"}),
-        ("kf reproduce ner", {"ner", "ner-table1"}),
         ("kf train a.csv --rec", {"--recalibrate"}),
     ],
 )

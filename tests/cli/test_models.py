@@ -12,6 +12,7 @@ from kernelfields.cli._panel import PANEL, panel
 from kernelfields.cli.app import app
 from kernelfields.errors import InputError
 from kernelfields.files.reading import read_data
+from kernelfields.kernels import as_kernel
 
 from ._files import frames, write_columns, write_json, write_table
 
@@ -171,3 +172,17 @@ def test_shells_complete_commands():
     environment = {"_KF_COMPLETE": "complete_bash", "COMP_WORDS": "kf tr", "COMP_CWORD": "1"}
     result = CliRunner().invoke(app, [], env=environment, prog_name="kf")
     assert result.output.split() == ["train"]
+
+
+def test_kernel_models_have_the_width_of_the_library(tmp_path):
+    """Without --gamma, it follows the observations that the kernel sees, as KernelCRF() does."""
+    data = write_table(tmp_path / "a.csv")
+    for model in ("kernel-crf", "gp"):
+        result = run(
+            "train", data, "--model", model, "--max-iter", 2, "--scale", "none", "-o", tmp_path / "a.kf"
+        )
+        assert result.exit_code == 0, result.output
+        kernel = load(tmp_path / "a.kf").kernel_
+        kernel = kernel.kernel if model == "gp" else kernel
+        X = np.concatenate([item.x for item in read_data(data).items])
+        assert kernel.gamma == pytest.approx(as_kernel("rbf").on(X).gamma)

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields import CRF, KernelCRF, load
+from kernelfields.cli._tool_answers import _Tasks
 from kernelfields.cli.app import app
 from kernelfields.files.reading import read_data
 from kernelfields.trials.bounded import End, fit_within
@@ -83,13 +84,37 @@ def test_interrupted_tagging_says_how_far_it_came(tmp_path, monkeypatch):
 
     monkeypatch.setattr(CRF, "predict", impatient)
     result = run("tag", model, data, "--labelled")
-    assert (result.exit_code, result.stderr) == (130, "Interrupted; 256 sequences are labelled.\n")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted; 256 sequences are done.\n")
     assert len(result.stdout.split("\n\n")) == 257
-    result = run(
-        "tag", model, data, "--labelled", "-o", tmp_path / "out.conll"
-    )  # a file is whole or not there
-    assert (result.exit_code, result.stderr) == (130, "Interrupted; nothing was written.\n")
-    assert not (tmp_path / "out.conll").exists()
+    out, kept = tmp_path / "out.conll", tmp_path / "out.conll.part"
+    out.write_text("precious")
+    answers = run("tag", model, data, "--labelled", "-o", out)
+    said = f"Interrupted; 256 sequences are done, in {kept}; {out} is as it was.\n"
+    assert (answers.exit_code, answers.stderr) == (130, said)
+    assert out.read_text() == "precious"
+    assert kept.read_text() == result.stdout
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.conll", "m.kf", "out.conll", kept.name]
+
+
+def test_an_interrupted_file_ends_with_a_whole_answer(tmp_path, monkeypatch):
+    """Ctrl-C in the middle of an answer: what is kept of a JSON array is an array."""
+    data, model = tmp_path / "a.jsonl", tmp_path / "m.kf"
+    spans = [{"text": "Ana went", "label": [[0, 3, "PER"]]}] * 300
+    data.write_text("".join(json.dumps(one) + "\n" for one in spans))
+    run("train", data, "-o", model, "--max-iter", 2)
+    out = tmp_path / "tasks.json"
+    write = _Tasks._write
+
+    def impatient(writer, item, answer):
+        if writer.count == 280:
+            writer.file.write("half")
+            interrupt()
+        write(writer, item, answer)
+
+    monkeypatch.setattr(_Tasks, "_write", impatient)
+    result = run("tag", model, data, "--to", "labelstudio", "-o", out)
+    assert (result.exit_code, out.exists()) == (130, False)
+    assert len(json.loads(out.with_name("tasks.json.part").read_text())) == 256
 
 
 def test_nothing_done_is_nothing_written(tmp_path, monkeypatch):

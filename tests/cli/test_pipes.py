@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields.cli.app import app
+from experiments.lib.settings import load_settings
+from kernelfields.cli._parse_tasks import TASKS
+from kernelfields.cli.app import COMMANDS, app
 from kernelfields.files.kinds import FORMATS
 from kernelfields.files.read import read
+from kernelfields.io import write_brackets, write_parallel
+from kernelfields.io.container import Container
 
 from ._pipes import fifo_of
+from .test_constituencies import trees
+from .test_dependencies import sentences, write
+from .test_matchings import pairs
+from .test_outputs import NO_FILES, paths_of_commands
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="FIFOs are of Unix")
 
@@ -154,42 +165,140 @@ def test_convert_from_a_pipe(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    path = _file("conll", folder)
-    _run("train", path, "-o", folder / "a.kf", "--max-iter", "3")
-    return folder / "a.kf"
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files to read, and models of them."""
+    folder = tmp_path_factory.mktemp("files")
+    found = {kind: _file(kind, folder) for kind in ("conll", "fasta", "jsonl", "doccano")}
+    found["columns"] = _file("columns", folder)
+    found |= {name.partition(".")[0]: folder / name for name in NAMES}
+    found["fasta"].write_text("".join(f">s{n}\n{'ACGT' * 15}\n" for n in range(200)))
+    found["answers"].write_text("".join(f">s{n}\n{'HEEH' * 15}\n" for n in range(200)))
+    np.save(found["dense"], np.random.default_rng(0).standard_normal((6 * N, 2)))
+    found["templates"].write_text("columns: w\nw[-2..2]\n" + "# …\n" * 3000)
+    words = sorted({word for sentence in WORDS for word in sentence})
+    found["clusters"].write_text("".join(f"{n % 4:02b}\t{word}\t9\n" for n, word in enumerate(words)))
+    write(found["heads"], sentences(200))
+    write_brackets(trees(200), found["phrases"])
+    write_parallel(pairs(200), found["links"])
+    for name, line in MODELS.items():
+        found[name] = folder / f"{name}.kf"
+        _run(*line.format(**found).split(), "--max-iter", "2", "-o", found[name])
+    return found
 
 
-@pytest.mark.parametrize("kind", ["conll", "jsonl", "columns", "doccano"])
-def test_tag_evaluate_calibrate_and_train_from_a_pipe(kind: str, model: Path, tmp_path: Path) -> None:
-    path = _file(kind, tmp_path)
-    for command, *more in (
-        ("tag", "--labelled"),
-        ("evaluate", "--json"),
-        ("calibrate", "--json", "-o", tmp_path / "sure.kf"),
-    ):
-        said = _run(command, model, path, *more)
-        with fifo_of(path, tmp_path / "pipe") as pipe:
-            piped = _run(command, model, pipe, *more)
-        if command == "evaluate":
-            assert json.loads(said)["token_error"] == json.loads(piped)["token_error"]
-        else:
-            assert said == piped
-    with fifo_of(path, tmp_path / "pipe") as pipe:
-        _run("train", pipe, "-o", tmp_path / "piped.kf", "--max-iter", "3")
-    _run("train", path, "-o", tmp_path / "file.kf", "--max-iter", "3")
-    assert (tmp_path / "piped.kf").stat().st_size == pytest.approx(
-        (tmp_path / "file.kf").stat().st_size, abs=64
-    )
+NAMES = ("answers.fa", "dense.npy", "templates", "clusters", "heads.conllu", "phrases.mrg", "links.txt")
+MODELS = {
+    "model": "train {conll}",
+    "letters": "train {fasta} --labels {answers}",
+    "numbers": "train {conll} --dense {dense}",
+    "parser": "train {heads} --structure dependency",
+    "phraser": "train {phrases} --structure constituency",
+    "linker": "train {links} --structure matching",
+}
+PARSES = {"parser": "heads", "phraser": "phrases", "linker": "links"}
+FASTA = "{fasta} --format fasta --labels <answers>"
+LINES = {
+    ("train", "data"): [
+        *(f"train <{kind}>" for kind in ("conll", "jsonl", "columns", "doccano")),
+        "train <conll> --memory-limit 2G",
+        *(f"train <{file}> --structure {task}" for file, task in zip(PARSES.values(), TASKS, strict=True)),
+    ],
+    ("train", "dev"): [
+        "train {conll} --dev <jsonl>",
+        *(
+            f"train {{{file}}} --structure {task} --dev <{file}>"
+            for file, task in zip(PARSES.values(), TASKS, strict=True)
+        ),
+    ],
+    ("train", "clusters"): ["train {conll} --features ner --clusters <clusters>"],
+    ("train", "labels"): [f"train {FASTA}"],
+    ("train", "features"): ["train {conll} --features <templates>"],
+    ("train", "dense"): ["train {conll} --dense <dense>"],
+    ("calibrate", "model"): ["calibrate <model> {conll} -o {out}"],
+    ("calibrate", "data"): ["calibrate {model} <conll> -o {out}", "calibrate {model} <doccano> -o {out}"],
+    ("calibrate", "labels"): [f"calibrate {{letters}} {FASTA} -o {{out}}"],
+    ("calibrate", "dense"): ["calibrate {numbers} {conll} --dense <dense> -o {out}"],
+    ("tag", "model"): ["tag <model> {conll} --labelled"],
+    ("tag", "data"): [
+        *(f"tag {{model}} <{kind}> --labelled" for kind in ("conll", "jsonl", "columns", "doccano")),
+        *(f"tag {{{model}}} <{file}>" for model, file in PARSES.items()),
+    ],
+    ("tag", "dense"): ["tag {numbers} {conll} --labelled --dense <dense>"],
+    ("evaluate", "model"): ["evaluate <model> {conll} --json"],
+    ("evaluate", "data"): [
+        *(f"evaluate {{model}} <{kind}> --json" for kind in ("conll", "jsonl", "columns", "doccano")),
+        *(f"evaluate {{{model}}} <{file}> --json" for model, file in PARSES.items()),
+    ],
+    ("evaluate", "labels"): [f"evaluate {{letters}} {FASTA} --json"],
+    ("evaluate", "dense"): ["evaluate {numbers} {conll} --dense <dense> --json"],
+    ("compare", "data"): ["compare <conll> --models hmm,perceptron --folds 2 --json"],
+    ("compare", "labels"): [f"compare {FASTA} --models hmm --folds 2 --json"],
+    ("compare", "features"): ["compare {conll} --features <templates> --models perceptron --folds 2 --json"],
+    ("convert", "source"): ["convert <conll> --to jsonl -o {out}"],
+    ("convert", "labels"): [f"convert {FASTA} --to jsonl -o {{out}}"],
+    ("clusters", "data"): ["clusters <conll> -n 4 -o {out}"],
+    ("inspect", "model"): ["inspect <model> --json"],
+    ("label", "data"): ["label <jsonl> --labels X --journal {out}"],
+    ("label", "features"): ["label {jsonl} --labels X --features <templates> --journal {out}"],
+}
+"""For every option that names files to read: commands, whose pipes are in angle brackets."""
+ELSEWHERE = {
+    ("serve", "models"): "regular files alone, which are read again when they change: tests/serving",
+}
+IN_TEXTS = {"features", "dense", "models", "data"}
+"""Options that name files, but are not of the type Path."""
+LABELS_OF_MODELS = {("compare", "models")}
+TIMES = ("seconds", "out", "model", "date", "file", "timings", "slowest")
+"""What differs between two runs."""
 
 
-def test_a_model_from_a_pipe(model: Path, tmp_path: Path) -> None:
-    with fifo_of(model, tmp_path / "pipe") as pipe:
-        assert json.loads(_run("inspect", pipe, "--json"))["labels"] == ["B-X", "O"]
+def test_every_input_of_every_command_is_tested() -> None:
+    inputs = {key for key in paths_of_commands() if NO_FILES.get(key) == "input"}
+    for name in COMMANDS:
+        function = getattr(import_module(f"kernelfields.cli.{name}"), name)
+        inputs |= {(name, option) for option in IN_TEXTS & function.__annotations__.keys()}
+    assert {*LINES, *ELSEWHERE} == inputs - LABELS_OF_MODELS
 
 
-def test_a_file_that_is_read_twice(tmp_path: Path) -> None:
-    path = _file("conll", tmp_path)
-    with fifo_of(path, tmp_path / "pipe") as pipe:
-        _run("train", pipe, "--memory-limit", "2G", "--max-iter", "2", "-o", tmp_path / "a.kf")
+def _gist(line: str, said: str, out: Path) -> Any:
+    """Return what a command gave, but for times."""
+    if "--json" in line:
+        return json.loads(
+            said.splitlines()[-1], object_hook=lambda one: {k: one[k] for k in one if k not in TIMES}
+        )
+    if not out.exists():
+        return said
+    if line.startswith(("train", "calibrate")):
+        found = Container(out)
+        return {name: found.array(name).tolist() for name in found.tensors}
+    return said if line.startswith("label") else out.read_bytes()
+
+
+@pytest.mark.parametrize("line", [line for lines in LINES.values() for line in lines])
+def test_a_pipe_gives_what_the_file_gives(
+    line: str, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(desk: Any, *_: Any) -> None:
+        print(desk.material.digest, repr(desk.material.inputs(range(9))))
+
+    monkeypatch.setattr("kernelfields.cli.label._serve", shown)
+    name = line.partition("<")[2].partition(">")[0]
+    more = " --max-iter 2 -o {out}" if line.startswith("train") else ""
+    words = f"{line.replace(f'<{name}>', '{pipe}')}{more}".split()
+    found = []
+    with fifo_of(files[name], tmp_path / "pipe") as pipe:
+        for n, source in enumerate((files[name], pipe)):
+            out = tmp_path / f"out{n}"
+            said = _run(*(word.format(**files, pipe=source, out=out) for word in words))
+            found.append(_gist(line, said, out))
+    assert found[0] == found[1]
+
+
+def test_settings_of_experiments_from_a_pipe(tmp_path: Path) -> None:
+    @dataclass
+    class Few:
+        a: int
+
+    (tmp_path / "few.toml").write_text("[full]\na = 3\n")
+    with fifo_of(tmp_path / "few.toml", tmp_path / "pipe") as pipe:
+        assert load_settings(Few, "few", file=pipe) == Few(3)

@@ -144,7 +144,7 @@ def test_a_stream_is_answered_sentence_by_sentence(folder):
     command = [
         sys.executable,
         "-c",
-        "from kernelfields.cli.app import main; main()",
+        "from kernelfields.cli import main; main()",
         "tag",
         str(folder / "one.kf"),
     ]

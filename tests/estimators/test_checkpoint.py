@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -95,28 +94,40 @@ def test_a_broken_file_is_refused(rng, tmp_path, content):
 
 
 KILLED = """
+import io
 import sys
-import time
+import threading
+from pathlib import Path
 import numpy as np
 from kernelfields import CRF
+path, save = Path(sys.argv[1]), np.savez
+
+def save_or_stop(file, **arrays):
+    whole = io.BytesIO()
+    save(whole, **arrays)
+    if not path.exists():
+        file.write(whole.getvalue())
+        return
+    file.write(whole.getvalue()[:200])
+    file.flush()
+    print("in the middle of the second file", flush=True)
+    threading.Event().wait()
+
+np.savez = save_or_stop
 rng = np.random.default_rng(1)
-X = [rng.normal(size=(20, 30)) for _ in range(400)]
-y = [rng.integers(8, size=20).tolist() for _ in X]
-slow = lambda progress: time.sleep(0.2)
-CRF(penalty=1e-6, tol=1e-12, checkpoint=sys.argv[1], checkpoint_seconds=0.0, callback=slow).fit(X, y)
+X = [rng.normal(size=(5, 3)) for _ in range(40)]
+y = [rng.integers(4, size=5).tolist() for _ in X]
+CRF(penalty=1e-6, tol=1e-12, checkpoint=path, checkpoint_seconds=0.0).fit(X, y)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="There is no SIGKILL.")
 def test_a_killed_process_leaves_a_whole_file(tmp_path):
     path = tmp_path / "state.npz"
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(path)])
-    for _ in range(600):
-        if path.exists() or process.poll() is not None:
-            break
-        time.sleep(0.1)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    command = [sys.executable, "-c", KILLED, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "in the middle of the second file\n"
+        process.send_signal(signal.SIGKILL)
+    assert len(list(tmp_path.iterdir())) == 2  # what was begun lies beside it
     with np.load(path) as saved:
         assert np.isfinite(saved["element"]).all()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from kernelfields import CliqueKernel, InputError, KernelCRF, load
+from kernelfields.approximation import Nystroem
 from kernelfields.kernels import RBF, Linear
 from kernelfields.selection import SGPS
 from kernelfields.testing import labelled_sequences
@@ -38,11 +39,11 @@ def test_marginals_are_those_of_the_scores(view: str, data: Any) -> None:
     X, y = data
     settings = CliqueKernel("edge", RBF(1.0), view=view, penalty=0.2)
     model = KernelCRF(Linear(), penalty=0.5, clique_kernels=settings, dtype="float64", tol=1e-6).fit(X, y)
-    (part,) = model.clique_kernels_
+    part = model.parts_["clique_kernel 0"]
     assert model.certificate_.relative_gap <= 1e-6
     for x, found in zip(X[:5], model.predict_marginals(X[:5]), strict=True):
         k = np.exp(-np.square(VIEWS[view](x)[:, None] - part.basis[None]).sum(axis=2))
-        edge = model.transitions_ + (k @ part.coef).reshape(-1, 2, 2)
+        edge = model.transitions_ + np.tensordot(k, part.coef, axes=1)
         node = (x @ model.basis_.T) @ model.dual_coef_ + model.intercept_
         node[0] += model.start_
         node[-1] += model.end_
@@ -95,6 +96,23 @@ def test_held_out_sequences_see_the_same_model(data: Any) -> None:
     assert model.score(X[20:], y[20:]) == 1.0
 
 
+def test_approximations_are_those_of_all_kernels(rng: np.random.Generator) -> None:
+    """Of full rank they change nothing; of a lower one, every basis has that many observations."""
+    X = [rng.normal(size=(n, 2)) for n in (4, 3, 5)]
+    y = [["a", "b", "b", "a"], ["b", "a", "a"], ["a", "a", "b", "b", "a"]]
+    kernels = [CliqueKernel("edge", RBF(0.5), penalty=0.3), CliqueKernel("node", RBF(2.0))]
+    common = {"penalty": 0.5, "clique_kernels": kernels, "dtype": "float64", "tol": 1e-9}
+    dense = KernelCRF(RBF(1.0), **common).fit(X, y)
+    full = KernelCRF(RBF(1.0), approximation=Nystroem(100), **common).fit(X, y)
+    assert full.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-8)
+    for a, b in zip(full.predict_marginals(X), dense.predict_marginals(X), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-4)
+    low = KernelCRF(RBF(1.0), approximation=Nystroem(4), **common)
+    low.fit(X, y, X_dev=X[:2], y_dev=y[:2])
+    assert [len(one.basis) for one in low.parts_.values()] == [4, 4] == [len(low.basis_)] * 2
+    assert low.certificate_.value > dense.certificate_.value * (1 + 1e-4)
+
+
 @pytest.mark.parametrize("structure", ["tree", "chain2"])
 def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -> None:
     X, y = data
@@ -114,9 +132,12 @@ def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -
         ({"clique_kernels": "rbf"}, r"clique_kernels\[0\] is 'rbf'; it must be a CliqueKernel"),
         (
             {"clique_kernels": CliqueKernel("triple"), "structure": "chain2"},
-            "A kernel on 'triple' cannot be had",
+            "Scores of triples are the same everywhere; they cannot be untied",
         ),
-        ({"clique_kernels": CliqueKernel("arc")}, "A kernel on 'arc' cannot be had"),
+        (
+            {"clique_kernels": CliqueKernel("arc")},
+            "ChainBatch has no clique type 'arc'; it has 'node', 'edge'",
+        ),
         (
             {"clique_kernels": CliqueKernel(), "selection": SGPS()},
             "selection does not go with clique_kernels",

@@ -67,7 +67,7 @@ def test_the_scale_is_settled_on_the_training_set(name: str, tmp_path: Any) -> N
 def test_kernels_of_cliques_are_settled_on_what_they_see() -> None:
     model = kf.KernelCRF("linear", clique_kernels=_pairs("scale"), **NUMBERS).fit(X, Y)
     differences = np.concatenate([x[1:] - x[:-1] for x in X])
-    (found,) = model.clique_kernels_
+    (found,) = model.parts_.values()
     assert found.kernel.gamma == pytest.approx(RBF("scale").on(differences).gamma, rel=1e-12)
 
 

@@ -128,6 +128,26 @@ def test_labels_stay_what_they_are(names, X, tmp_path):
     assert set(chain(*again.predict(X))) <= set(names)
 
 
+@pytest.mark.parametrize("unit", ["D", "s", "ns", "25s"])
+@pytest.mark.parametrize("kind", ["datetime64", "timedelta64"])
+@pytest.mark.parametrize("listed", [False, True])
+def test_dates_of_numpy_stay_what_they_are(kind, unit, listed, X, tmp_path):
+    names = np.array([18_262, 18_263], dtype=f"{kind}[{unit}]")
+    y = [names[["ab".index(label) for label in labels]] for labels in Y]
+    model = CRF(0.01).fit(X, [list(one) for one in y] if listed else y)
+    assert [(type(one), one.dtype) for one in model.classes_.tolist()] == [
+        (names.dtype.type, names.dtype)
+    ] * 2
+    assert model.score(X, y) == CRF(0.01).fit(X, Y).score(X, Y)
+    assert model.predict(X[:1], allowed=[list(y[0])]) == [list(y[0])]
+    model.save(tmp_path / "model.kf")
+    assert load(tmp_path / "model.kf").classes_.tolist() == list(names)
+    rows = KernelLogisticRegression().fit(np.concatenate(X), np.concatenate(y))
+    assert {(type(one), one.dtype) for one in rows.predict(np.concatenate(X))} <= {
+        (names.dtype.type, names.dtype)
+    }
+
+
 def test_labels_of_numpy_become_plain(X):
     y = [[np.int64("ab".index(label)) for label in labels] for labels in Y]
     assert CRF().fit(X, y).classes_.dtype == np.int64

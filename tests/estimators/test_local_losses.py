@@ -35,8 +35,8 @@ class Shape(Structure):
             ]
         )
 
-    def on(self, offsets, links, n_labels, *, untied=False):
-        return GraphBatch(offsets, links, n_labels, shared_edges=not untied)
+    def on(self, offsets, links, n_labels, *, own=frozenset()):
+        return GraphBatch(offsets, links, n_labels, shared_edges="edge" not in own)
 
 
 def graphs(rng, count=4):

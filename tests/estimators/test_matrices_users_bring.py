@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields import CRF, KernelCRF, StructuredPerceptron
+from kernelfields import (
+    CRF,
+    HMM,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelPerceptron,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from kernelfields.errors import InputError
+from kernelfields.structures import ChainBatch, Dependency, Grid, MultiLabel
 
 Y = [["a", "b", "a"], ["b", "a"]]
 
@@ -78,3 +87,58 @@ def test_masks_are_not_ignored(flat):
         model.predict(hidden, lengths=[3]) if flat else model.predict([hidden])
     with pytest.raises(InputError, match="masked entries"):
         CRF().fit(hidden, y[0], lengths=[3]) if flat else CRF().fit([hidden, plain[1]], y)
+
+
+def masked(values, place):
+    values = np.asarray(values)
+    mask = np.zeros(values.shape, bool)
+    mask[place] = True
+    return np.ma.masked_array(values, mask)
+
+
+@pytest.mark.parametrize(
+    ("y", "name"),
+    [
+        ([["a", "b", "a"], masked(["b", "a"], 1)], "Sequence 1 of y"),
+        ([["a", "b", "a"], list(masked([0, 1], 1))], "Sequence 1 of y"),
+        (masked(["a", "b", "a", "b", "a"], 3), "y"),
+    ],
+    ids=["sequence", "constants", "flat"],
+)
+def test_masks_of_labels_are_not_ignored(y, name):
+    X = [np.ones((3, 2)), np.zeros((2, 2))]
+    given = {"lengths": [3, 2]} if name == "y" else {}
+    X = np.concatenate(X) if given else X
+    with pytest.raises(InputError, match=f"^{name} has masked entries"):
+        CRF().fit(X, y, **given)
+    model = CRF().fit(X, list("ababa") if given else Y, **given)
+    with pytest.raises(InputError, match=f"^{name} has masked entries"):
+        model.score(X, y, **given)
+
+
+@pytest.mark.parametrize(
+    ("structure", "X", "y", "name"),
+    [
+        (Grid(), np.ones((2, 3, 2, 2)), [[["a", "b"]] * 3, masked([["a", "b"]] * 3, (1, 0))], "Grid 1"),
+        (Dependency(), [np.ones((2, 2))] * 2, [[2, 0], masked([2, 0], 0)], "Sentence 1"),
+        (MultiLabel(), np.ones((2, 3)), masked([[0, 1], [1, 0]], (1, 0)), "y"),
+    ],
+    ids=["grid", "dependency", "multi-label"],
+)
+def test_masks_of_other_outputs_are_not_ignored(structure, X, y, name):
+    with pytest.raises(InputError, match=f"^{name}( of y)? has masked entries"):
+        CRF(structure=structure).fit(list(X) if structure != MultiLabel() else X, y)
+
+
+def test_masks_of_weights_are_not_ignored():
+    X, y, hidden = [np.ones((3, 2)), np.zeros((2, 2))], [["a", "b", "a"], ["b", "a"]], masked([1.0, 2.0], 1)
+    for model in (CRF(), HMM(), StructuredSVM(), KernelPerceptron()):
+        with pytest.raises(InputError, match="sample_weight has masked entries"):
+            model.fit(X, y, sample_weight=hidden)
+    with pytest.raises(InputError, match="weights have masked entries"):
+        ChainBatch([0, 3, 5], 2).marginals({"node": np.zeros((5, 2)), "edge": np.zeros((2, 2))}, hidden)
+
+
+def test_masks_of_rows_are_not_ignored():
+    with pytest.raises(InputError, match=r"^y has masked entries"):
+        KernelLogisticRegression().fit(np.eye(3), masked(["a", "b", "a"], 2))

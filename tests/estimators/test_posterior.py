@@ -237,45 +237,6 @@ def test_tuning_by_evidence_finds_what_the_evidence_prefers():
         tune_by_evidence(KernelCRF(RBF(5.0)), X, y, parameters=["kernel__width"])
 
 
-def test_linearised_scores_are_damped_where_functions_differ():
-    X, y = words()
-    settings = {"penalty": 0.3, "random_state": 0, "edges": False, "boundaries": False}
-    mode = KernelCRF(RBF(0.5), **settings).fit(X, y)
-    damped = KernelCRF(RBF(0.5), posterior=Laplace(n_samples=100, linearised=True), **settings).fit(X, y)
-    mean = KernelCRF(RBF(0.5), posterior=Laplace(n_samples=100), **settings).fit(X, y)
-    new = words(5)[0]
-    p, q, r = (np.concatenate(model.predict_marginals(new)) for model in (mode, damped, mean))
-    assert (p.argmax(axis=1) == q.argmax(axis=1)).all()
-    assert (q.max(axis=1) < p.max(axis=1) + 1e-9).all()
-    assert np.abs(q - r).mean() < np.abs(p - r).mean()
-    with pytest.raises(InputError, match="not for linearised"):
-        Laplace(folds=3, linearised=True)
-
-
-def test_linearised_scores_keep_the_best_labellings_of_the_mode():
-    """Pairs are damped as vertices are: else they would take over."""
-    X, y = words()
-    settings = {"penalty": 0.3, "random_state": 0}
-    mode = KernelCRF(RBF(0.5), **settings).fit(X, y)
-    damped = KernelCRF(RBF(0.5), posterior=Laplace(n_samples=50, linearised=True), **settings).fit(X, y)
-    new = words(5)[0]
-    assert damped.predict(new) == mode.predict(new)
-    together, alone = damped.predict_marginals(new), [damped.predict_marginals([x])[0] for x in new]
-    for a, b, p in zip(together, alone, mode.predict_marginals(new), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-9)
-        assert np.abs(a - p).max() > 1e-3
-
-
-def test_linearised_probabilities_are_the_means_of_a_gaussian():
-    X = [[[value]] for value in np.linspace(-2, 2, 12)]
-    y = [["x" if value > 0.3 else "y"] for value in np.linspace(-2, 2, 12)]
-    settings = {"penalty": 0.3, "random_state": 0}
-    damped = CRF(posterior=Laplace(n_samples=4000, linearised=True), **settings).fit(X, y)
-    mean = CRF(posterior=Laplace(n_samples=4000), **settings).fit(X, y)
-    p, q = (np.concatenate(model.predict_marginals(X)) for model in (damped, mean))
-    np.testing.assert_allclose(p, q, atol=0.02)  # MacKay's formula is as good as that
-
-
 def test_gram_matrices_that_rounding_makes_indefinite_have_a_posterior():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(4, 1)).round(3) for _ in range(12)]

@@ -54,8 +54,8 @@ class Halved(CustomLoss):
 
 @dataclass(frozen=True)
 class Path(Structure):
-    def on(self, offsets, links, n_labels, *, untied=False):
-        return ChainBatch(offsets, n_labels, shared_edges=not untied)
+    def on(self, offsets, links, n_labels, *, own=frozenset()):
+        return ChainBatch(offsets, n_labels, shared_edges="edge" not in own)
 
 
 def test_models_with_registered_classes_come_back(tmp_path):

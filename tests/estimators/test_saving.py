@@ -62,6 +62,7 @@ from kernelfields.features import (
     each,
     parse_templates,
 )
+from kernelfields.lazy import class_at
 from kernelfields.models.clique_types import Edges, FurtherKernel, InputEdges
 from kernelfields.persistence import files
 from kernelfields.selection import (
@@ -416,7 +417,7 @@ def test_labels_that_are_objects_cannot_be_saved(rng: np.random.Generator, tmp_p
 def test_every_estimator_has_a_name_in_files() -> None:
     public = [getattr(kernelfields, name) for name in kernelfields.__all__]
     estimators = {one for one in public if isinstance(one, type) and hasattr(one, "fit")}
-    assert estimators == set(RECIPES.values())
+    assert estimators == set(map(class_at, RECIPES.values()))
 
 
 def test_a_cascade_of_others_cannot_be_saved(rng: np.random.Generator, tmp_path: Path) -> None:

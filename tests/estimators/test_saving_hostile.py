@@ -109,7 +109,7 @@ HOSTILE = [
     ("arow", trail(averaged=0), "_trail has counts that are none"),
     ("arow", trail(step=-0.5), "_trail has a step that is none"),
     ("arow", state("_trail", 3), "_trail is no record of learning"),
-    ("crf", lambda h, a: h.__setitem__("format", 5), "format 5, of a later kernelfields"),
+    ("crf", lambda h, a: h.__setitem__("format", 6), "format 6, of a later kernelfields"),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
     ("crf", lambda h, a: h.__setitem__("format", "1"), "does not say what model"),
     ("crf", lambda h, a: h.pop("model"), "does not say what model"),
@@ -321,15 +321,43 @@ def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytes
         model_of(header)["settings"] = model_of(header).pop("parameters")
 
     assert load(altered("crf", old, tmp_path)).penalty == 1.0
-    assert order == [1, 2, 3, 4]
+    assert order == [1, 2, 3, 4, 5]
 
 
-def test_the_kernel_named_rbf_keeps_its_width_in_older_files() -> None:
-    parameters = {"kernel": ["rbf", "linear"], "edge_kernel": "rbf", "features": "rbf"}
-    header = {"format": 3, "model": {"recipe": "kernel-crf", "parameters": parameters}}
-    found = files.UPGRADES[3](header)["model"]["parameters"]
-    width = {"$object": "RBF", "parts": {"gamma": 1.0}}
-    assert found == {"kernel": [width, "linear"], "edge_kernel": width, "features": "rbf"}
+@pytest.mark.parametrize(
+    ("version", "name", "kind", "width"),
+    [
+        (3, "rbf", "RBF", "gamma"),
+        (4, "laplacian", "Laplacian", "gamma"),
+        (4, "matern", "Matern", "length_scale"),
+        (4, "chi2", "ExponentialChiSquare", "gamma"),
+    ],
+)
+def test_kernels_by_name_keep_their_width_in_older_files(
+    version: int, name: str, kind: str, width: str
+) -> None:
+    function = {"$object": "FunctionOfSklearn", "parts": {"name": name, "parameters": {}}}
+    clique = {"$object": "CliqueKernel", "parts": {"clique": "edge", "kernel": name}}
+    parameters = {"kernel": [name, "linear", function, clique], "edge_kernel": name, "features": name}
+    header = {"format": version, "model": {"recipe": "kernel-crf", "parameters": parameters}}
+    fixed = {"$object": kind, "parts": {width: 1.0}}
+    clique = {"$object": "CliqueKernel", "parts": {"clique": "edge", "kernel": fixed}}
+    assert files.UPGRADES[version](header)["model"]["parameters"] == {
+        "kernel": [fixed, "linear", function, clique],
+        "edge_kernel": fixed,
+        "features": name,
+    }
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "matern", "chi2"])
+def test_a_model_of_format_3_is_fitted_again_with_the_width_1(name: str, tmp_path: Path) -> None:
+    X, y = [[[1.0], [9.0], [4.0]]], [["a", "b", "a"]]
+    KernelCRF(name, random_state=0).fit(X, y).save(tmp_path / "a.kf")
+    found = Container(tmp_path / "a.kf")
+    arrays = {key: found.array(key) for key in found.tensors}
+    write_container(tmp_path / "old.kf", arrays, found.header | {"format": 3})
+    model = load(tmp_path / "old.kf").fit(X, y).kernel_
+    assert (model.length_scale if name == "matern" else model.gamma) == 1.0
 
 
 def test_settings_that_a_file_lacks_have_their_defaults(tmp_path: Path) -> None:

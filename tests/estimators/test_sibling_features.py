@@ -190,7 +190,7 @@ def test_what_cannot_be_is_refused(rng: Any) -> None:
             SiblingDependency(siblings=siblings)
     with pytest.raises(InputError, match="projective must be True"):
         SiblingDependency(projective=False)
-    with pytest.raises(InputError, match="linear models"):
+    with pytest.raises(InputError, match="features of 'sibling' cliques"):
         KernelCRF(structure=SiblingDependency(), features="arcs").fit(SENTENCES, HEADS)
     with pytest.raises(InputError, match="token"):
         CRF(structure=SiblingDependency()).fit([np.ones((2, 1))], [[0]])
@@ -211,7 +211,7 @@ def test_what_cannot_be_is_refused(rng: Any) -> None:
     with pytest.raises(InputError, match="Sentence 1 of X has 3 features"):
         numbers.fit([(arcs, row, one), (arcs, row, np.ones((1, 3)))], [[0, 1], [0, 1]])
     model = numbers.fit([(arcs, row, sparse.csr_matrix(one))], [[0, 1]])
-    with pytest.raises(InputError, match="3 features of siblings, the model 2"):
+    with pytest.raises(InputError, match="3 features of 'sibling', the model 2"):
         model.predict([(arcs, row, np.ones((1, 3)))])
     assert model.predict([(arcs, [], np.empty((0, 2)))]) in ([[0, 1]], [[2, 0]])
 

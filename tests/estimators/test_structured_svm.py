@@ -10,7 +10,7 @@ from kernelfields import InputError, StructuredSVM
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import ErrorFunction, LabellingCost
-from kernelfields.solvers import WorkingSet
+from kernelfields.solvers import BlockFrankWolfe, WorkingSet
 from kernelfields.testing import check_estimator
 
 
@@ -359,3 +359,36 @@ def test_auto_hands_over_where_ascent_creeps():
     assert model.certificate_.value == pytest.approx(planes.certificate_.value, rel=2e-3)
     with pytest.warns(ConvergenceWarning):
         StructuredSVM(penalty=1e-4, solver="dual-ascent", max_iter=1000).fit(X, y)
+
+
+@pytest.mark.parametrize("max_iter", [1000, 3000])
+def test_block_coordinates_end_where_they_creep(max_iter):
+    """Long vectors and a small penalty: 3,000 passes took minutes, and the gap was still 1."""
+    rng = np.random.default_rng(3)
+    X = [100 * rng.normal(size=(t, 2)) for t in (3, 2, 3, 1, 2, 3)]
+    y = [["abc"[k] for k in rng.integers(3, size=len(x))] for x in X]
+    with pytest.warns(ConvergenceWarning, match="so slow that the limit"):
+        model = StructuredSVM(penalty=1e-4, solver="bcfw", max_iter=max_iter, random_state=0).fit(X, y)
+    assert model.n_iter_ < 300
+    assert model.certificate_.relative_gap > 0.9
+
+
+def test_block_coordinates_that_take_long_are_let_be():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 2)) for _ in range(6)]
+    y = [["ab"[k] for k in rng.integers(2, size=3)] for _ in X]
+    model = StructuredSVM(penalty=0.1, solver=BlockFrankWolfe(memory=0), tol=0.01).fit(X, y)
+    assert model.n_iter_ > 200
+    assert model.certificate_.relative_gap <= 0.01
+
+
+@pytest.mark.parametrize("seed", [1186, 1234])
+@pytest.mark.parametrize("solver", ["auto", "one-slack"])
+def test_long_vectors_and_small_penalties_converge(solver, seed):
+    rng = np.random.default_rng(seed)
+    L, D, S = (int(rng.integers(*bounds)) for bounds in ((2, 4), (1, 5), (1, 7)))
+    scale, penalty = 10 ** rng.uniform(-3, 3), 10 ** rng.uniform(-4, 4)
+    X = [scale * rng.normal(size=(int(rng.integers(1, 5)), D)) for _ in range(S)]
+    y = [["abc"[k] for k in rng.integers(L, size=len(x))] for x in X]
+    model = StructuredSVM(penalty=penalty, solver=solver).fit(X, y)
+    assert model.certificate_.relative_gap <= 1e-3

@@ -184,7 +184,7 @@ def test_kernels_of_cliques_see_cliques_without_labels() -> None:
     pairs = kf.CliqueKernel("edge", RBF("scale"), view="difference")
     model = kf.KernelCRF("linear", clique_kernels=pairs, **EXACT).fit(X, Y, X_unlabelled=MORE)
     differences = np.concatenate([x[1:] - x[:-1] for x in BOTH])
-    assert model.clique_kernels_[0].kernel.gamma == pytest.approx(
+    assert model.parts_["clique_kernel 0"].kernel.gamma == pytest.approx(
         RBF("scale").on(differences).gamma, rel=1e-12
     )
 

@@ -289,14 +289,14 @@ CHUNKS = {"train.txt": (8_936, 211_727, 106_978, 55_081), "test.txt": (2_012, 47
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", CHUNKS)
-def test_conll_2000(data_dir, name):
-    path = data_dir / "conll2000" / f"{name}.gz"
-    sentences = list(read_conll(path))
-    begun = Counter(tag for s in sentences for tag in s.columns[2] if tag.startswith("B-"))
-    assert all(len(s.columns) == 3 for s in sentences)
-    counts = (len(sentences), sum(len(s.columns[0]) for s in sentences), begun.total(), begun["B-NP"])
-    assert counts == CHUNKS[name]
+def test_conll_2000(data_dir):
+    found = {}
+    for name in CHUNKS:
+        sentences = list(read_conll(data_dir / "conll2000" / f"{name}.gz"))
+        begun = Counter(tag for s in sentences for tag in s.columns[2] if tag.startswith("B-"))
+        assert all(len(s.columns) == 3 for s in sentences)
+        found[name] = len(sentences), sum(len(s.columns[0]) for s in sentences), begun.total(), begun["B-NP"]
+    assert found == CHUNKS
 
 
 # Sentences, tokens (document lines among them), document lines, and B- tags of LOC, ORG, PER, MISC.
@@ -311,15 +311,33 @@ NAMES = {
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", NAMES)
-def test_conll_2002(data_dir, name):
-    path = data_dir / "conll2002" / f"{name}.gz"
-    sentences = list(read_conll(path))
-    documents = sum(s.document is not None for s in sentences)
-    tokens = sum(len(s.columns[0]) for s in sentences)
-    begun = Counter(tag for s in sentences for tag in s.columns[2])
-    kinds = [begun[f"B-{kind}"] for kind in ("LOC", "ORG", "PER", "MISC")]
-    assert (len(sentences), tokens + documents, documents, *kinds) == NAMES[name]
+def test_conll_2002(data_dir):
+    found = {}
+    for name in NAMES:
+        sentences = list(read_conll(data_dir / "conll2002" / f"{name}.gz"))
+        documents = sum(s.document is not None for s in sentences)
+        tokens = sum(len(s.columns[0]) for s in sentences)
+        begun = Counter(tag for s in sentences for tag in s.columns[2])
+        kinds = [begun[f"B-{kind}"] for kind in ("LOC", "ORG", "PER", "MISC")]
+        found[name] = len(sentences), tokens + documents, documents, *kinds
+        assert_written_and_read_again(sentences)
+    assert found == NAMES
+
+
+@pytest.mark.parametrize(
+    "name", ["conll2000/train.txt.gz", "conll2000/test.txt.gz", "conll2002/ned.testa.gz"]
+)
+def test_files_of_shared_tasks(sample_dir, name):
+    text = gzip.decompress((sample_dir / name).read_bytes()).decode()
+    sentences = list(read_conll(sample_dir / name))
+    assert len(sentences) == text.count("\n\n")
+    assert [row for s in sentences for row in zip(*s.columns, strict=True)] == [
+        tuple(line.split()) for line in text.splitlines() if line
+    ]
+    assert_written_and_read_again(sentences)
+
+
+def assert_written_and_read_again(sentences):
     file = io.BytesIO()
     write_conll(sentences, file)
     file.seek(0)

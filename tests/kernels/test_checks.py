@@ -235,3 +235,15 @@ def test_rows_of_different_lengths_are_refused(kernel: Kernel) -> None:
         InputError, match=r"^Observations have 3 and 2 numbers, but must have equally many\.$"
     ):
         kernel(abs(X), abs(X[:, :2]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kernel", [RBF(1.0), RBF(1.0) + Constant()], ids=repr)
+def test_vectors_so_long_that_distances_are_lost_are_named(dtype: str, kernel: Kernel) -> None:
+    unit = 1e3 if dtype == "float32" else 1e6
+    long = (unit * np.random.default_rng(0).normal(size=(40, 7))).astype(dtype)
+    with pytest.raises(
+        InputError, match=f"loses its digits on .* {dtype} gives .* instead of .* the columns"
+    ):
+        check_gram(kernel, long)
+    check_gram(RBF("median").on(long), long)

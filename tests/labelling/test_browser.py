@@ -48,13 +48,13 @@ def server(text):
 
 
 def get(server: Server, path: str):
-    with urllib.request.urlopen(server.address + path, timeout=30) as answer:
+    with urllib.request.urlopen(server.address + path, timeout=120) as answer:
         return json.loads(answer.read())
 
 
 def post(server: Server, path: str, body):
     request = urllib.request.Request(server.address + path, json.dumps(body).encode(), method="POST")
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=120) as answer:
         return json.loads(answer.read())
 
 
@@ -70,7 +70,7 @@ def test_kill_loses_nothing_and_a_second_process_is_refused(text, tmp_path) -> N
     after = post(server, "api/accept", body)["next"]
     post(server, "api/set", {"item": after["item"], "at": 0, "length": 1, "label": "PER"})
     command = [*KF, "label", str(text), "--journal", str(tmp_path / "j"), "--no-browser", "--port=0"]
-    second = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    second = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert second.returncode == 2
     assert "is in use by another process" in second.stderr
     server.kill()

@@ -166,10 +166,10 @@ def test_a_model_that_cannot_learn_says_so_and_goes_on() -> None:
     trainer = BackgroundLearner(learner, failed=said.append)
     bad = Lesson(1, (0,), (("B-PER", "I-LOC", *truth[0][2:]),))  # against the rules of spans
     trainer.teach(bad)
-    assert trainer.wait(1, 30, settled=True)
+    assert trainer.wait(1, 120, settled=True)
     assert "I-LOC" in str(said[0])
     trainer.teach(Lesson(2, (0, 1), tuple(map(tuple, truth[:2]))))
-    assert trainer.wait(2, 30, settled=True)
+    assert trainer.wait(2, 120, settled=True)
     assert trainer.snapshot.model is not None
     trainer.close()
     assert not trainer._thread.is_alive()
@@ -180,7 +180,7 @@ def test_nothing_new_is_no_new_fit() -> None:
     trainer, models = BackgroundLearner(LabelLearner(material, TAGS)), []
     for version in (1, 2):
         trainer.teach(Lesson(version, (0, 1), tuple(map(tuple, truth[:2]))))
-        assert trainer.wait(version, 30, settled=True)
+        assert trainer.wait(version, 120, settled=True)
         models.append(trainer.snapshot.model)
     assert models[0] is models[1]
     trainer.close()

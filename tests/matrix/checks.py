@@ -216,12 +216,18 @@ def other_values(case: Case) -> dict[str, Any]:
 
 
 def _numbers_inside(model: Any) -> dict[str, float]:
-    """Numbers among the settings of settings, such as the width of a kernel, each with another value."""
+    """Numbers among the settings of settings, such as the width of a kernel, each with another value.
+
+    Half of it, which may be a share, or one more.
+    """
     inside = model.get_params(deep=True)
     return {
-        name: value + 1.0
+        name: 0.5 * value if 0 < value <= 1 else value + 1.0 if value > 1 else 0.5
         for name, value in inside.items()
-        if "__" in name and isinstance(value, float) and "random_state" not in name
+        if "__" in name
+        and isinstance(value, float)
+        and "random_state" not in name
+        and name.partition("__")[0] not in ONLY_PREDICTING
     }
 
 

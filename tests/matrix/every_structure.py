@@ -128,7 +128,6 @@ MODELS: Mapping[str, Callable[[], Any]] = {
     "CRF marginal": lambda: CRF(loss="marginal-log"),
     "CRF entropy": lambda: CRF(loss="entropy"),
     "CRF laplace": lambda: CRF(posterior=Laplace(n_samples=2, probes=1, steps=2)),
-    "CRF linearised": lambda: CRF(posterior=Laplace(n_samples=2, probes=1, steps=2, linearised=True)),
     "CRF edges": lambda: CRF(edge_features=True),
     "KernelCRF": lambda: KernelCRF("rbf"),
     "KernelCRF edges": lambda: KernelCRF("rbf", edge_kernel=True),

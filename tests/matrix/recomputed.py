@@ -185,12 +185,12 @@ def _edges_with_input(model: Any, x: Any) -> Any:
 
 def _edges_with_both(model: Any, first: Any, second: Any) -> Any:
     """Scores of label pairs that look at both of their positions."""
-    found = getattr(model, "clique_kernels_", None) or ()
-    both, count = np.hstack([first, second]), len(model.classes_)
+    found = (getattr(model, "parts_", None) or {}).values()
+    both = np.hstack([first, second])
     return sum(
-        (_values(one.kernel, both, one.basis) @ one.coef).reshape(-1, count, count)
+        np.tensordot(_values(one.kernel, both, one.basis), one.coef, axes=1)
         for one in found
-        if (one.clique, one.view) == ("edge", "all")
+        if (one.on, one.view) == ("edge", "all")
     )
 
 

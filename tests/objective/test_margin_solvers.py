@@ -281,3 +281,13 @@ def test_other_losses_and_missing_penalties_are_refused(rng):
         BlockDual(Problem.of(Log(problem.structure, problem.loss.outputs), problem.terms))
     with pytest.raises(TypeError, match="positive penalty"):
         BlockDual(Problem.of(problem.loss, [Term("features", problem.terms[0].space, 0.0)]))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.9])
+def test_the_programme_is_exact_where_long_planes_are_nearly_parallel(share):
+    """What keeps its systems regular must not stay in the solution."""
+    long = np.array([[1e5, 0.0], [1e5, 0.3]])
+    gram = long @ long.T
+    # the objective along (t, 1 − t) is (c₁ − c₂ + 0.09) t − ½ · 0.09 t² and a constant
+    found = simplex_qp(gram, np.array([0.09 * (share - 1), 0.0]), np.array([1.0, 0.0]))
+    np.testing.assert_allclose(found, [share, 1 - share], atol=1e-3)

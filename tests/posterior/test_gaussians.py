@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial.hermite_e import hermegauss
 from scipy.integrate import quad
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from kernelfields.losses import Log
 from kernelfields.objective import Problem, Term
@@ -162,3 +165,31 @@ def _annealed(unit, rng, steps=25, draws=60):
             values.append(unit.log_likelihood(u))
         means.append(np.mean(values[draws // 4 :]))
     return float(np.trapezoid(means, shares))
+
+
+def probability_under_best_gaussian(x, labels, penalty, at):
+    """E[σ(at·d)], d the difference of both weights, by the Gaussian with the highest bound: quadrature."""
+    nodes, weights = hermegauss(60)
+    weights /= weights.sum()
+    margins, prior = (2.0 * labels - 1) * x, 2 / penalty
+
+    def negative_bound(point):
+        d, variance = point[0] + np.exp(point[1]) * nodes, np.exp(2 * point[1])
+        loss = np.logaddexp(0, -np.outer(d, margins)).sum(axis=1)
+        return weights @ loss + 0.5 * ((point[0] ** 2 + variance) / prior - 1 - np.log(variance / prior))
+
+    m, log_s = minimize(negative_bound, np.zeros(2), tol=1e-10).x
+    return weights @ expit(at * (m + np.exp(log_s) * nodes))
+
+
+def test_variational_probabilities_are_those_of_the_best_gaussian():
+    """A mean that stops early stays on the side of the mode, where probabilities are too sure."""
+    differences = []
+    for seed in range(4):
+        given, x, labels = one_weight(seed, n=40, penalty=1.0)
+        unit, rng = UnitProblem(given), np.random.default_rng(seed)
+        method = Variational(n_samples=4000, draws=200, rounds=6)
+        draws = method.of(unit, unit.coordinates(mode(given).element), rng).draws
+        p = expit(-2 * unit.scale[0] * (draws[:, 1] - draws[:, 0])).mean()
+        differences.append(p - probability_under_best_gaussian(x, labels, 1.0, -2.0))
+    assert abs(np.mean(differences)) < 0.003

@@ -103,7 +103,7 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "kernel-crf-fourier": (kf.KernelCRF(approximation=RandomFourier(8), random_state=0), X, y),
         "kernel-crf-nystroem": (kf.KernelCRF(approximation=Nystroem(rank=5), random_state=0), X, y),
         "kernel-crf-posterior": (
-            kf.KernelCRF(rbf, posterior=Laplace(n_samples=2, linearised=True), random_state=0),
+            kf.KernelCRF(rbf, posterior=Laplace(n_samples=2), random_state=0),
             X,
             y,
         ),

@@ -28,11 +28,11 @@ def test_numbers_of_an_evaluation():
 
 def test_settings_that_were_tried_and_models_that_were_compared():
     X, y = labelled()
-    found = tune(KernelCRF(), X, y, folds=2, budget="60s", refit=False)
+    found = tune(KernelCRF(), X, y, folds=2, budget="10m", refit=False)
     page = found._repr_html_()
     assert page.count("<tr>") == 1 + len(found.tried)
     assert f"Chosen: {found.tried[0].label}" in page
-    page = compare({EVIL: CRF(), "hmm": HMM("gaussian")}, X, y, folds=2, budget="60s")._repr_html_()
+    page = compare({EVIL: CRF(), "hmm": HMM("gaussian")}, X, y, folds=2, budget="10m")._repr_html_()
     assert "wrong labels" in page
     assert "<script>" not in page
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._files import offsets_of, write_arrays
 
-COLOURS = {(0, 1): (255, 0, 0), (1, 0): (0, 255, 0), (0, -1): (255, 255, 0), (-1, 0): (255, 0, 255)}
+COLOURS = {(0, 1): (255, 255, 0), (1, 0): (0, 255, 0), (-1, 0): (255, 0, 0)}
 """Of a pixel of a snake, by where the next one lies."""
 
 
@@ -32,7 +32,7 @@ def write_snakes(folder: Path, rng: np.random.Generator) -> None:
 
 
 def snake(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """A path that turns at every other step, down or up and to the right; the last pixel is white."""
+    """A path that turns at every other step, down or up and to the right; the last pixel repeats a colour."""
     down = 1 if rng.random() < 0.5 else -1
     path = [(0 if down > 0 else 4, 0)]
     for n in range(9):
@@ -43,8 +43,9 @@ def snake(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     rgb[..., 2] = 255
     for n, (i, j) in enumerate(path):
         labels[i + 1, j + 1] = n + 1
-        step = (path[n + 1][0] - i, path[n + 1][1] - j) if n < 9 else None
-        rgb[i + 1, j + 1] = (255, 255, 255) if step is None else COLOURS[step]
+        if n < 9:
+            step = path[n + 1][0] - i, path[n + 1][1] - j
+        rgb[i + 1, j + 1] = COLOURS[step]
     return rgb, labels
 
 

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from kernelfields.serving import answering
+
 from .conftest import as_json, attributes, graphs, numbers, trees, words
 
 INPUTS = {"words": words, "attributes": attributes, "numbers": numbers, "trees": trees, "graphs": graphs}
@@ -133,3 +135,21 @@ def test_the_example_of_the_page_works(client):
         body = json.loads(command.partition("-d '")[2].rstrip("'"))
         path = command.split()[1].removeprefix("http://127.0.0.1")
         assert client.post(path, json=body).status_code == 200, command
+
+
+@pytest.mark.parametrize(
+    "value", [[[0.5, 1], []], [{"labels": ["ä", None]}, {}], [], [[[1]], [[2]]], ["a", [1]]]
+)
+def test_tables_are_written_row_by_row(value, monkeypatch):
+    """No other thread runs while something is written."""
+    assert json.loads(answering._text(value)) == value
+    sizes = []
+
+    class Counting(json.JSONEncoder):
+        def encode(self, one):
+            sizes.append(len(one) if isinstance(one, list) else 1)
+            return super().encode(one)
+
+    monkeypatch.setattr(answering, "ENCODER", Counting())
+    answering._text([[0.5] * 3] * 1000)
+    assert sizes == [3] * 1000

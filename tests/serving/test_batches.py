@@ -115,17 +115,17 @@ def job_of(name="words"):
 
 def test_a_full_lane_asks_to_come_back():
     async def run():
-        gate = threading.Event()
+        begun, gate = threading.Event(), threading.Event()
 
         def work(jobs):
-            gate.wait(5)
+            begun.set()
+            gate.wait()
             return [JobOutcome(job, b"done") for job in jobs]
 
         lane = lane_of(work)
         jobs = [job_of() for _ in range(5)]
         lane.put(jobs[0])
-        while len(lane):
-            await asyncio.sleep(0.001)
+        await asyncio.to_thread(begun.wait)
         for job in jobs[1:4]:
             lane.put(job)
         with pytest.raises(RefusedError, match="busy") as refused:
@@ -144,18 +144,18 @@ def test_what_waits_too_long_is_given_up():
     """Its client is told while the thread is still busy with others, and it is never begun."""
 
     async def run():
-        gate, seen = threading.Event(), []
+        begun, gate, seen = threading.Event(), threading.Event(), []
 
         def work(jobs):
             seen.extend(job.name for job in jobs)
-            gate.wait(5)
+            begun.set()
+            gate.wait()
             return [JobOutcome(job, b"done") for job in jobs]
 
         lane = lane_of(work)
         first, late, fresh = job_of("first"), job_of("late"), job_of("fresh")
         lane.put(first)
-        while len(lane):
-            await asyncio.sleep(0.001)
+        await asyncio.to_thread(begun.wait)
         first.begun = True
         lane.put(late)
         lane.put(fresh)

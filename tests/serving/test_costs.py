@@ -8,24 +8,38 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import CRF
+from kernelfields import CRF, KernelCRF, KernelPerceptron, native
+from kernelfields.approximation import Nystroem, RandomFourier
 from kernelfields.files.items import GraphInput
 from kernelfields.serving import Limits
 from kernelfields.serving.answering import Answering
 from kernelfields.serving.budget import MemoryBudget
-from kernelfields.serving.costs import Cost, Pace, cost_of, pieces
+from kernelfields.serving.costs import (
+    VALUES,
+    BasisSizes,
+    Cost,
+    MeasuredPace,
+    basis_of,
+    cost_of,
+    pieces,
+    room_of,
+    search_seconds,
+)
+from kernelfields.serving.forms import WordForm
 from kernelfields.serving.lane import Job
 from kernelfields.structures import (
+    BeliefPropagation,
     ChainBatch,
     ExactGraphBatch,
     SecondOrderChainBatch,
     SegmentBatch,
     TreeBatch,
+    TreeReweightedMax,
 )
 from kernelfields.structures.settings import Chain
 from kernelfields.web import RefusedError
 
-from .conftest import shelf_of
+from .conftest import numbers, shelf_of
 
 EMPTY = np.array([0])
 BATCHES = {
@@ -65,6 +79,76 @@ def test_graphs_cost_what_their_cliques_do():
     assert cost_of(batch, complete(40), 3, 0, 40).seconds < 1  # the model refuses it at once
 
 
+def test_approximate_graphs_cost_as_many_rounds_as_they_may_take():
+    def seconds(sums, best):
+        inference = BeliefPropagation(max_iter=sums, search=TreeReweightedMax(max_iter=best))
+        batch = inference.on([0], np.empty((0, 2), dtype=np.int64), 9)
+        return cost_of(batch, complete(15), 9, 0, 15).seconds
+
+    few, more, most = seconds(10, 10), seconds(110, 10), seconds(110, 110)
+    np.testing.assert_allclose(most - more, more - few)
+    assert most > 5 * few
+
+
+def random_graph(size, edges):
+    ends = np.random.default_rng(0).integers(size, size=(edges, 2))
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+    return GraphInput(["a"] * size, ends.tolist())
+
+
+def test_only_large_graphs_with_cycles_need_a_long_search():
+    batch = ExactGraphBatch([0], np.empty((0, 2), dtype=np.int64), 3)
+    way = [[t, t + 1] for t in range(9999)]
+    path = GraphInput(["a"] * 10_000, way)
+    both = path._replace(edges=[*way, *([b, a] for a, b in way)])
+    beside = path._replace(edges=[*way[:5000], *random_graph(3000, 9000).edges])
+    assert search_seconds(batch, path) == search_seconds(batch, both) == 0
+    assert search_seconds(batch, GraphInput([], [])) == search_seconds(batch, complete(15)) == 0
+    assert search_seconds(batch, random_graph(10_000, 30_000)) > 10
+    assert search_seconds(batch, beside) > 1
+
+
+def test_nothing_is_searched_where_that_could_take_too_long(folder, monkeypatch):
+    """Half a megabyte took fourteen seconds, in which no other thread ran."""
+    served = shelf_of(folder / "graphs.kf")["graphs"]
+    monkeypatch.setattr(native, "GraphShape", None)
+    graph = {"tokens": ["a"] * 10_000, "edges": random_graph(10_000, 30_000).edges}
+    found = outcome(served, "tag", {"sequences": [graph]})
+    assert "would take about" in str(found.answer)
+
+
+BASES = {
+    "all": KernelCRF(max_iter=3),
+    "low rank": KernelCRF(approximation=Nystroem(rank=7), max_iter=3),
+    "random": KernelCRF(approximation=RandomFourier(rank=8), max_iter=3),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", BASES)
+def test_kernel_values_need_room(name):
+    model = BASES[name].fit(*numbers())
+    basis = basis_of(model)
+    assert basis == BasisSizes(8 if name == "random" else len(model.basis_))
+    found = cost_of(BATCHES["chain"], np.zeros((50, 2)), 2, 0, 50, basis)
+    assert found.values == 50 * basis.in_blocks
+    assert room_of([found]) - found.room >= 8 * found.values
+    assert found.seconds > cost_of(BATCHES["chain"], np.zeros((50, 2)), 2, 0, 50).seconds
+
+
+def test_kernel_values_of_votes_are_there_at_once():
+    model = KernelPerceptron(max_iter=1).fit(*numbers())
+    basis = basis_of(model)
+    assert basis == BasisSizes(at_once=len(model.basis_))
+    plain, found = (cost_of(BATCHES["chain"], ["a"] * 50, 2, 0, 50, one) for one in (BasisSizes(), basis))
+    assert found.room - plain.room == 8 * 50 * len(model.basis_)
+
+
+def test_kernel_values_in_blocks_have_a_bound():
+    many = [Cost(values=VALUES)] * 10
+    assert room_of(many) == room_of(many[:1]) == 16 * VALUES
+
+
 def test_items_are_cut_into_pieces():
     costs = [Cost(seconds) for seconds in (0.01, 0.02, 0.3, 0.01, 0.01)]
     assert pieces(costs, [1] * 5, 0.1, 100) == [slice(0, 2), slice(2, 3), slice(3, 5)]
@@ -73,7 +157,7 @@ def test_items_are_cut_into_pieces():
 
 
 def test_pace_is_learnt_within_bounds():
-    pace = Pace()
+    pace = MeasuredPace()
     pace.learn(1e-6, 1e-4)  # too short to say anything
     assert pace.factor == 1
     for _ in range(100):
@@ -115,10 +199,16 @@ def outcome(served, name, body, limits=None, elsewhere=None, future=None):
     return found
 
 
-@pytest.mark.parametrize(("length", "said"), [(10_000, "would take about"), (2000, "of memory")])
-def test_forty_kilobytes_do_not_take_gigabytes(second_order, monkeypatch, length, said):
-    monkeypatch.setattr(type(second_order.model), "predict_kbest", None)  # nothing is computed
-    found = outcome(second_order, "kbest", {"sequences": [["a"] * length], "k": 16})
+@pytest.mark.parametrize(
+    ("length", "seconds", "said"),
+    [(10_000, 10, "would take about"), (2000, 10, "of memory"), (10_000, 1e9, "about 4.2 GB of memory")],
+)
+def test_forty_kilobytes_do_not_take_gigabytes(second_order, monkeypatch, length, seconds, said):
+    """Nothing is computed, and no token looked at."""
+    monkeypatch.setattr(type(second_order.model), "predict_kbest", None)
+    monkeypatch.setattr(WordForm, "read", None)
+    body = {"sequences": [["a"] * length], "k": 16}
+    found = outcome(second_order, "kbest", body, Limits(seconds=seconds))
     assert found.answer.status == 422
     assert said in str(found.answer)
     assert str(found.answer).endswith("a smaller k.")

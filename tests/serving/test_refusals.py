@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kernelfields.serving import Limits
+from kernelfields.serving import Limits, questions
 
 from ._client import AppClient
 from .conftest import app_of, shelf_of
@@ -156,6 +156,16 @@ def test_too_much_is_refused(folder):
             assert answer.status_code == 422
             assert said in answer.json()["error"]
         assert client.post("/models/words/tag", json={"sequences": [["a"] * 3] * 2}).status_code == 200
+
+
+def test_brackets_are_counted_before_they_are_read(folder, monkeypatch):
+    """More than a million lists would keep all threads waiting for half a second."""
+    monkeypatch.setattr(questions, "parse_value", None)
+    with AppClient(app_of(shelf_of(folder / "words.kf"))) as client:
+        body = b'{"sequences": [' + b"[]," * 250_000 + b"[]]}"
+        headers = {"content-type": "application/json"}
+        answer = client.post("/models/words/tag", content=body, headers=headers)
+    assert b"has 250003 lists and objects, at most 250000 are read" in answer.content
 
 
 def test_everything_needs_the_token(folder):

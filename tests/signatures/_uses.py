@@ -646,7 +646,7 @@ RECORDS = (
 
 INSIDE = (
     *("guarantees.Betting.", "guarantees.HoeffdingBentkus.", "guarantees.JudgedAnswers."),
-    *("guarantees.MeanTest.", "guarantees.label_sets", "structures.drawn_outputs"),
+    *("guarantees.MeanTest.", "guarantees.label_sets", "structures.drawn_outputs", "losses.Minimiser."),
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
     *("structures.Constituency.on", "structures.Dependency.on", "structures.GrammarTrees.on"),

@@ -85,8 +85,7 @@ def test_beliefs_are_the_gradient_at_a_fixed_point(kind: Any, seed: int) -> None
     scores, along = draw_scores(rng, batch, 0.7), draw_scores(rng, batch, 1.0)
     weights = rng.uniform(0.5, 2, batch.n_instances)
     found = batch.marginals(scores, weights)
-    if not found.convergence.converged.all():
-        pytest.skip("no fixed point was reached")
+    assert found.convergence.converged.all()
     step = 1e-5
 
     def value(t: float) -> float:

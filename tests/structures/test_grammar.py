@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from experiments.lib.pcfg import PCFG, shape_of
 from kernelfields.errors import InfeasibleError, InputError
-from kernelfields.experiments.lib.pcfg import PCFG, shape_of
 from kernelfields.structures import Grammar, GrammarBatch, count_symbols, symbol_spans, tree_of
 from tests._listed_parses import ListedDerivations, row_of
 

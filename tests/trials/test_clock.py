@@ -1,8 +1,11 @@
 """Budgets as people write them."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from kernelfields.errors import InputError
+from kernelfields.trials import clock
 from kernelfields.trials.clock import BudgetClock, budget_seconds, duration
 
 
@@ -28,7 +31,12 @@ def test_times_are_shown(seconds, text):
     assert duration(seconds) == text
 
 
-def test_clocks_run_down_to_nothing():
-    clock = BudgetClock(1e-9)
-    assert clock.spent > 0
-    assert clock.left == 0
+def test_clocks_run_down_to_nothing(monkeypatch):
+    now = [5.0]
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    budget = BudgetClock(4.0)
+    assert (budget.spent, budget.left) == (0.0, 4.0)
+    now[0] += 3
+    assert (budget.spent, budget.left) == (3.0, 1.0)
+    now[0] += 3
+    assert (budget.spent, budget.left) == (6.0, 0.0)

@@ -1,11 +1,21 @@
 """Races: who stays, who wins, and what an early end leaves."""
 
+import itertools
+from types import SimpleNamespace
+
 import pytest
 
+from kernelfields.trials import clock
 from kernelfields.trials.bounded import End
 from kernelfields.trials.clock import BudgetClock
 from kernelfields.trials.notes import notes_of
 from kernelfields.trials.racing import Race, RaceAttempt, affordable, halved
+
+
+@pytest.fixture(autouse=True)
+def stopped_clock(monkeypatch):
+    """No time passes but what attempts say they took."""
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
 def made(contestant, value, seconds=1.0, end=End.DONE, warnings=(), unsettled=False):
@@ -53,8 +63,10 @@ def test_ctrl_c_before_anything_is_passed_on():
         Race(range(2), 1, False, BudgetClock(1.0), halved, lambda _: None).run(run)
 
 
-def test_the_end_of_the_time_leaves_the_best_so_far():
-    result = race([1.0, 2.0, 3.0], seconds=1e-9)
+def test_the_end_of_the_time_leaves_the_best_so_far(monkeypatch):
+    looks = itertools.count()
+    monkeypatch.setattr(clock, "time", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    result = race([1.0, 2.0, 3.0], seconds=1.5)
     assert result.out_of_time
     assert result.order[0] == 0
     assert len(result.fits) == 1

@@ -97,7 +97,7 @@ def test_large_searches_scout_and_take_landmarks(monkeypatch):
     monkeypatch.setattr(KernelCRF, "fit", look)
     settings = {"penalty": [1.0, 0.1, 0.01]}
     model = KernelCRF(RBF(0.1), tol=0.1, max_iter=5)
-    found = tune(model, X, y, settings=settings, folds=4, refit=False, budget="20s", callback=lines.append)
+    found = tune(model, X, y, settings=settings, folds=4, refit=False, budget=600, callback=lines.append)
     assert lines[0].startswith("scouting: 1 of 3")
     assert sizes[:4] == [(1125, False)] * 3 + [(4500, True)]
     assert found.model.approximation is None
@@ -184,3 +184,24 @@ def test_models_that_refuse_are_named():
         compare({"hmm": HMM("gaussian")}, words, y, folds=2)
     with pytest.raises(InputError, match="must be a dict"):
         compare([CRF()], X, y)
+
+
+@pytest.mark.parametrize("piped", [False, True], ids=["alone", "in a pipeline"])
+def test_a_line_for_every_candidate(piped, capsys):
+    """Single fits have lines at verbose=2 alone."""
+    X, y = signals()
+    grid = [3.0, 0.3, 0.03]
+
+    def lines(verbose):
+        model = CRF(verbose=verbose)
+        model = SequencePipeline([each(StandardScaler())], model) if piped else model
+        name = "estimator__penalty" if piped else "penalty"
+        tune(model, X, y, settings={name: grid}, folds=3, refit=False)
+        return capsys.readouterr().err.splitlines()
+
+    assert lines(0) == []
+    said = lines(1)
+    assert [line.partition(":")[0].split()[-1] for line in said] == [f"{penalty:g}" for penalty in grid]
+    more = lines(2)
+    assert set(said) < set(more)
+    assert any(line.startswith("iteration") for line in more)

@@ -84,7 +84,7 @@ def test_a_body_has_one_length():
 def test_bodies_that_do_not_arrive():
     async def stuck():
         yield b"x"
-        await asyncio.sleep(5)
+        await asyncio.Event().wait()
 
     answer = post(stuck(), seconds=0.05)
     assert answer.status_code == 408

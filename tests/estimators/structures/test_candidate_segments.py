@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from kernelfields import CRF, InputError, KernelCRF, StructuredPerceptron, load
+from kernelfields import CRF, InputError, KernelCRF, StructuredPerceptron, StructuredSVM, load
 from kernelfields.models.clique_kernels import CliqueKernel
 from kernelfields.structures import CandidateSegments, Segments
 
@@ -171,14 +171,20 @@ def test_items_without_labels_are_left_out(rng: Any) -> None:
     assert [len(labels) for labels in model.predict(items)] == [len(x) for x in X]
 
 
+@pytest.mark.parametrize(
+    "model", [StructuredPerceptron(max_iter=30, random_state=0), StructuredSVM(penalty=0.01)], ids=repr
+)
+def test_margins_learn_features_of_segments(model: Any, rng: Any) -> None:
+    X, y = recordings(rng, 6, noise=0.1)
+    model.set_params(structure=CandidateSegments()).fit(with_means(X, 3), y)
+    assert np.abs(model.segment_coef_).sum() > 0
+    assert model.score(with_means(X, 3), y) == 1.0
+
+
 def test_refusals(rng: Any) -> None:
     X, y = recordings(rng, 4)
-    for model in (
-        StructuredPerceptron(structure=Segments(means=2)),
-        KernelCRF("linear", structure=Segments(means=2)),
-    ):
-        with pytest.raises(InputError, match="features of segments, which CRF looks at"):
-            model.fit(X, y)
+    with pytest.raises(InputError, match="features of 'segment' cliques, which this model"):
+        KernelCRF("linear", structure=Segments(means=2)).fit(X, y)
     with pytest.raises(InputError, match="which y has not"):
         CRF(structure=CandidateSegments(only=["q"])).fit([(x, []) for x in X], y)
     with pytest.raises(InputError, match="only is 'c'"):

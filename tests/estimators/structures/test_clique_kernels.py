@@ -1,10 +1,13 @@
 """Kernels that see both ends of an edge, on chains and on branching trees, against models written out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from kernelfields import CliqueKernel, KernelCRF
+from kernelfields import CliqueKernel, KernelCRF, ModelFormatError, load
 from kernelfields.kernels import RBF
+from kernelfields.structures import Graph, Segments
 
 from ._explicit import Explicit, random_task, same
 from ._solvers import least_log_loss
@@ -45,3 +48,65 @@ def test_both_ends(structure, rng):
     ).fit(task.inputs, task.labels)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     same(model.predict_marginals(task.inputs), explicit.marginals(explicit.probabilities(optimum.w)), 2e-4)
+
+
+def with_triples_seen(explicit, task, triples, penalty, free):
+    """Add to Φ, for all labels of three vertices, how often they occur and the kernel's features of all."""
+    seen = [item.x[list(t)].ravel() for item, ts in zip(task.items, triples, strict=True) for t in ts]
+    values, vectors = np.linalg.eigh(BOTH(np.array(seen)))
+    found = iter(vectors * np.sqrt(np.maximum(values, 0)))
+    for s, (labels, mine) in enumerate(zip(explicit.labels, triples, strict=True)):
+        more = np.zeros((len(labels), 3, 3, 3, 1 + len(seen)))
+        for t in mine:
+            more[np.arange(len(labels)), *labels[:, list(t)].T] += np.concatenate([[1.0], next(found)])
+        explicit.phi[s] = np.hstack([explicit.phi[s], more.reshape(len(labels), -1)])
+    lambdas = np.tile([free, *np.full(len(seen), penalty)], 27)
+    explicit.penalty = np.concatenate([explicit.penalty, lambdas])
+    return explicit
+
+
+def test_all_members_of_a_factor(rng, tmp_path):
+    """Tables over three labels that depend on three observations; files keep them."""
+    task = random_task(rng, "graph", (3, 0, 1, 4, 3))
+    triples = [[(0, 1, 2)], [], [], [(0, 2, 1), (3, 1, 0)], [(2, 0, 1)]]
+    explicit = Explicit(in_kernel_space(task, K), {"features": 0.7, "edges": 1.3})
+    explicit = with_triples_seen(explicit, task, triples, 0.9, 1.3)
+    optimum = least_log_loss(explicit, rng)
+    X = [
+        {"features": i.x, "edges": i.edges, "factors": {"three": t}}
+        for i, t in zip(task.items, triples, strict=True)
+    ]
+    model = KernelCRF(
+        K,
+        penalty=0.7,
+        edge_penalty=1.3,
+        structure=Graph(factors={"three": 3}),
+        clique_kernels=CliqueKernel("three", BOTH, penalty=0.9),
+        fit_intercept=False,
+        dtype="float64",
+        tol=1e-9,
+    ).fit(X, task.labels)
+    assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
+    expected = explicit.marginals(explicit.probabilities(optimum.w))
+    same(model.predict_marginals(X), expected, 2e-4)
+    model.save(tmp_path / "model.kf")
+    same(load(tmp_path / "model.kf").predict_marginals(X), expected, 2e-4)
+
+
+def test_files_keep_kernels_on_segments(rng, tmp_path):
+    X = [rng.normal(size=(n, 2)) for n in (4, 3, 5)]
+    y = [["a", "a", "b", "b"], ["b", "a", "a"], ["a", "b", "b", "b", "a"]]
+    kernel = CliqueKernel("segment", BOTH, view="run")
+    model = KernelCRF(K, structure=Segments(means=2), clique_kernels=kernel).fit(X, y)
+    model.save(tmp_path / "model.kf")
+    same(load(tmp_path / "model.kf").predict_marginals(X), model.predict_marginals(X), 0)
+
+
+@pytest.mark.parametrize(("clique", "reason"), [("edge", "2 coefficients, expected 4"), ("arc", "'arc'")])
+def test_files_with_coefficients_of_other_cliques_are_refused(clique, reason, rng, tmp_path):
+    X, y = [rng.normal(size=(4, 2))], [["a", "b", "b", "a"]]
+    model = KernelCRF(K, clique_kernels=CliqueKernel("node", BOTH)).fit(X, y)
+    model.parts_ = {name: replace(one, on=clique) for name, one in model.parts_.items()}
+    model.save(tmp_path / "model.kf")
+    with pytest.raises(ModelFormatError, match=reason):
+        load(tmp_path / "model.kf").predict(X)

@@ -87,6 +87,10 @@ BAD = {
         "The edges of graph 1 of X have shape (2, 5), expected (E, 2).",
     ),
     "fractions": ((np.eye(3), [[0.5, 1]]), "The edges of graph 1 of X are no rows of two whole numbers."),
+    "real numbers": (
+        (np.eye(3), np.array([[0.0, 1.0]])),
+        "The edges of graph 1 of X are float64, expected whole numbers.",
+    ),
     "ragged": ((np.eye(3), [[0, 1], [2]]), "The edges of graph 1 of X are no rows of two whole numbers."),
     "none": ((np.eye(3), None), "The edges of graph 1 of X are no rows of two whole numbers."),
     "no pair": (

@@ -132,3 +132,12 @@ def test_bad_settings(given, message):
     with pytest.raises(InputError) as error:
         Grid(given)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("names", [["sky", "sea"], [1, 0]], ids=["text", "numbers"])
+def test_empty_grids_have_labels_of_the_same_type(names, rng):
+    y = [[names, names[::-1]]] * 3
+    model = CRF(structure=Grid()).fit([rng.normal(size=(2, 2, 2)) for _ in y], y)
+    for shape in ((0, 3), (3, 0)):
+        (found,) = model.predict([np.zeros((*shape, 2))])
+        assert (found.shape, found.dtype) == (shape, model.classes_.dtype)

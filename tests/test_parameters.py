@@ -1,0 +1,86 @@
+"""Settings of settings, through scikit-learn's tools: frozen ones are replaced, never left as they were."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from kernelfields import CRF, CliqueKernel, InputError, KernelCRF, load
+from kernelfields.kernels import RBF
+from kernelfields.losses import EntropyRegularised
+from kernelfields.solvers import LBFGS
+from kernelfields.structures import Chain, Exact, Graph
+
+
+def second_order_data():
+    """Sequences in which a label is that of two positions ago: order 1 cannot know."""
+    rng = np.random.default_rng(0)
+    y = [[int(k) for k in np.tile(rng.permutation([0, 0, 1, 1]), 3)] for _ in range(12)]
+    return [np.ones((len(labels), 1)) for labels in y], y
+
+
+def test_grid_search_over_a_setting_of_a_structure(tmp_path):
+    """A search over the order of chains finds the order that a plain loop over structures finds."""
+    X, y = second_order_data()
+    common = {"penalty": 0.01, "decoder": "viterbi"}
+    search = GridSearchCV(CRF(structure=Chain(), **common), {"structure__order": [1, 2]}, cv=3).fit(X, y)
+    by_hand = GridSearchCV(CRF(**common), {"structure": [Chain(), Chain(order=2)]}, cv=3).fit(X, y)
+    scores = search.cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(scores, by_hand.cv_results_["mean_test_score"])
+    assert scores[0] != scores[1]
+    best = search.best_estimator_
+    assert best.structure == Chain(order=int(np.argmax(scores)) + 1)
+    best.save(tmp_path / "model.kf")
+    assert load(tmp_path / "model.kf").structure == best.structure
+    assert load(tmp_path / "model.kf").predict(X) == best.predict(X)
+
+
+def test_frozen_settings_are_replaced_and_others_stay():
+    structure = Chain()
+    model = CRF(structure=structure, loss=EntropyRegularised(0.5), solver=LBFGS(memory=3))
+    copy = clone(model).set_params(structure__order=2, loss__weight=2.0, solver__memory=5, penalty=3.0)
+    assert (structure, model.structure) == (Chain(), Chain())
+    assert (copy.structure, copy.loss, copy.solver) == (Chain(2), EntropyRegularised(2.0), LBFGS(memory=5))
+    assert "structure=Chain(order=2)" in repr(copy)
+    assert clone(copy).get_params()["loss__weight"] == copy.get_params()["loss__weight"] == 2.0
+
+
+def test_settings_within_settings_within_settings():
+    model = CRF(structure=Graph(inference=Exact(64)))
+    names = model.get_params()
+    assert names["structure__inference__max_table"] == 64
+    assert "structure__n_edge_features" not in names
+    assert "structure__inference__max_table" not in model.get_params(deep=False)
+    model.set_params(structure__directed=True, structure__inference__max_table=128)
+    assert model.structure == Graph(inference=Exact(128), directed=True)
+    model = KernelCRF(clique_kernels=CliqueKernel(kernel=RBF(1.0)))
+    model.set_params(clique_kernels__kernel__gamma=4.0, clique_kernels__penalty=0.5)
+    assert (model.clique_kernels.kernel.gamma, model.clique_kernels.penalty) == (4.0, 0.5)
+
+
+def test_all_that_is_listed_can_be_set():
+    model = KernelCRF(RBF(1.0), structure=Graph(), clique_kernels=CliqueKernel())
+    before = model.get_params()
+    assert model.set_params(**before).get_params() == before
+
+
+def test_a_setting_and_its_own_settings_at_once():
+    assert CRF().set_params(structure__order=2, structure=Chain()).structure == Chain(order=2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"pnalty_": 1.0}, "^CRF has no parameter 'pnalty_'; it has penalty, "),
+        ({"structure__ordr": 2}, "^Chain has no parameter 'ordr'; it has order.$"),
+        ({"structure__": 2}, "^CRF has no parameter 'structure__'; it has penalty, "),
+        ({"structure__order__more": 2}, "^CRF.structure.order is 1, which has no parameters; more cannot be"),
+        ({"loss__weight": 2}, "^CRF.loss is 'log', which has no parameters; weight cannot be set.$"),
+        ({"structure__order": 3}, "order is 3"),
+    ],
+)
+def test_refusals(settings, words):
+    model = CRF(structure=Chain())
+    with pytest.raises(InputError, match=words):
+        model.set_params(penalty=7.0, **settings)
+    assert model.structure == Chain()
