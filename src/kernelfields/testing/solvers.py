@@ -201,14 +201,15 @@ def check_solver(solver: Solver, rng: np.random.Generator, condition: float = 1e
     """
     problem = Quadratic.random(12, rng, condition)
     seen: list[Progress] = []
-    result = solver.minimize(
-        problem, np.zeros(12), Stop(gap=1e-10, iterations=2000), lambda progress, _: seen.append(progress)
-    )
+    stop = Stop(gap=1e-10, iterations=2000)
+    result = solver.minimize(problem, np.zeros(12), stop, lambda progress, _: seen.append(progress))
     assert result.reason is Reason.GAP
     assert result.point.value - problem.height <= 1e-10 * result.point.value
     np.testing.assert_allclose(result.point.element, problem.center, atol=1e-3)
     values = [progress.value for progress in seen]
-    assert all(after <= before for before, after in pairwise(values))
+    assert all(after <= before for before, after in pairwise(values[:-1]))
+    # a flatter point that certifies the gap may end the search, higher by less than the gap
+    assert values[-1] <= values[-2] * (1 + stop.gap)
     assert all(progress.lower_bound <= problem.height + 1e-12 for progress in seen)
     assert [progress.iteration for progress in seen] == list(range(len(seen)))
     assert solver.minimize(problem, np.zeros(12), Stop(gap=1e-10, iterations=1)).reason is Reason.LIMIT
