@@ -10,7 +10,7 @@ from kernelfields import InputError, StructuredSVM
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import ErrorFunction, LabellingCost
-from kernelfields.solvers import BlockFrankWolfe, WorkingSet
+from kernelfields.solvers import BlockFrankWolfe, WorkingSet, working_set
 from kernelfields.testing import check_estimator
 
 
@@ -392,3 +392,30 @@ def test_long_vectors_and_small_penalties_converge(solver, seed):
     y = [["abc"[k] for k in rng.integers(L, size=len(x))] for x in X]
     model = StructuredSVM(penalty=penalty, solver=solver).fit(X, y)
     assert model.certificate_.relative_gap <= 1e-3
+
+
+def long_vectors(seed):
+    rng = np.random.default_rng(seed)
+    X = [100 * rng.normal(size=(t, 2)) for t in (3, 2, 3, 1, 2, 3)]
+    return X, [["abc"[k] for k in rng.integers(3, size=len(x))] for x in X]
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_working_sets_converge_where_planes_are_nearly_parallel(seed):
+    """Sweeps over the sequences alone took a minute for 1,000 rounds, and the gap was still 1."""
+    X, y = long_vectors(seed)
+    one_slack = StructuredSVM(penalty=1e-4, solver="one-slack").fit(X, y)
+    model = StructuredSVM(penalty=1e-4, solver="n-slack").fit(X, y)
+    assert model.n_iter_ < 20
+    assert model.certificate_.relative_gap <= 1e-3
+    assert model.certificate_.value == pytest.approx(one_slack.certificate_.value, rel=2e-3)
+
+
+def test_working_sets_too_large_for_one_programme_end_where_they_creep(monkeypatch):
+    monkeypatch.setattr(working_set, "TOGETHER", 0)
+    monkeypatch.setattr(working_set, "SWEEPS", 3)
+    X, y = long_vectors(3)
+    with pytest.warns(ConvergenceWarning, match="so slow that the limit"):
+        model = StructuredSVM(penalty=1e-4, solver="n-slack", max_iter=1000).fit(X, y)
+    assert model.n_iter_ < 300
+    assert model.certificate_.relative_gap > 0.9

@@ -275,6 +275,35 @@ def test_simplex_programme_satisfies_its_optimality_conditions(rank, rng):
         assert gradient.max() - gradient @ x <= 1e-7
 
 
+@pytest.mark.parametrize("rank", [2, 7])
+def test_a_programme_on_several_simplices_satisfies_its_optimality_conditions(rank, rng):
+    groups = np.array([0, 0, 0, 1, 2, 2, 2])
+    for _ in range(20):
+        root = rng.normal(size=(7, rank))
+        gram, linear = root @ root.T, rng.normal(size=7)
+        x = simplex_qp(gram, linear, np.array([1.0, 0, 0, 1, 0, 0.5, 0.5]), groups=groups)
+        assert (x >= 0).all()
+        np.testing.assert_allclose(np.bincount(groups, x), 1)
+        gradient = linear - gram @ x
+        for group in range(3):
+            here = groups == group
+            assert gradient[here].max() - gradient[here] @ x[here] <= 1e-7
+
+
+@pytest.mark.parametrize("space", ["linear", "sparse", "kernel", "kernel, centred"])
+def test_products_of_planes_of_different_instances_are_those_of_the_space(space, rng):
+    dual = BlockDual(problem_of(rng, space=space, weighted=True, offset=True))
+    directions = [rng.normal(size=(k, len(m))) for k, m in zip((2, 1, 0, 3, 1), dual.mixtures, strict=True)]
+    elements = []
+    for i, rows in enumerate(directions):
+        for direction in rows:
+            element = dual.problem.zero()
+            dual.instance(i).add(element, direction)
+            elements.append(dual.problem.refreshed(element))
+    expected = [[dual.problem.inner(one, other) for other in elements] for one in elements]
+    np.testing.assert_allclose(dual.gram(directions), expected, atol=1e-12)
+
+
 def test_other_losses_and_missing_penalties_are_refused(rng):
     problem = problem_of(rng)
     with pytest.raises(TypeError, match="hinge loss, not Log"):

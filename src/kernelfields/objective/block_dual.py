@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -135,6 +136,20 @@ class BlockDual:
     def images(self, i: int, directions: Array) -> Array:
         """Scores on the instance of r(g), for every row g."""
         return np.array([self.instance(i).image(g) for g in directions]).reshape(directions.shape)
+
+    def gram(self, directions: Sequence[Array]) -> Array:
+        """Inner products of Riesz elements of directions: some rows for every instance, with all others."""
+        result = []
+        for i, rows in enumerate(directions):
+            for direction in rows:
+                element = np.zeros(self.problem.size)
+                self.instance(i).add(element, direction)
+                result.append(
+                    np.concatenate(
+                        [others @ self.instance(j).scores(element) for j, others in enumerate(directions)]
+                    )
+                )
+        return np.array(result)
 
     def move(self, i: int, level: float, change: Array) -> None:
         """Change a mixture, and w with it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -51,6 +52,9 @@ class BlockDualLike(Protocol):
 
     def images(self, i: int, directions: Array) -> Array:
         """Return rows whose products with directions of the same block are inner products of the space."""
+
+    def gram(self, directions: Sequence[Array]) -> Array:
+        """Return the inner products of directions, some rows for every block, with all others."""
 
     def move(self, i: int, level: float, change: Array) -> None:
         """Change a mixture, and w with it."""

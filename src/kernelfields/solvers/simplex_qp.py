@@ -1,4 +1,4 @@
-"""A small quadratic programme on the simplex."""
+"""A small quadratic programme on one simplex or on several."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ STALE = 20
 """Steps without a rise after which rounding has the last word."""
 
 
-def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Array:
-    """Argmax ⟨c, x⟩ − ½⟨x, Hx⟩ over x ≥ 0, Σ x = 1, by an active set.
+def simplex_qp(
+    gram: Array, linear: Array, start: Array, tol: float = 0.0, groups: Array | None = None
+) -> Array:
+    """Argmax ⟨c, x⟩ − ½⟨x, Hx⟩ over x ≥ 0, Σ x = 1 in every group of variables, by an active set.
 
     On the support of x the problem is a linear system; where its solution leaves the simplex, x goes up
     to the border and a variable leaves the support; where a gradient outside is larger than inside, that
@@ -39,18 +41,21 @@ def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Ar
     linear : (m,) array
         c.
     start : (m,) array
-        A point of the simplex.
+        A feasible point.
     tol : float
         How much the objective may be below its maximum.
+    groups : (m,) array, optional
+        The group of every variable, from 0 on; if not given, there is only one.
     """
     require_not_negative("tol", tol)
+    groups = np.zeros(len(start), dtype=np.intp) if groups is None else groups
     x = start.copy()
     ridge = RIDGE * max(float(np.abs(gram.diagonal()).max(initial=0.0)), np.finfo(float).tiny)
     support = x > 0
-    least = max(tol, 1e-13 * float(np.abs(linear).max(initial=1.0)))
+    least = max(tol / (groups.max(initial=0) + 1), 1e-13 * float(np.abs(linear).max(initial=1.0)))
     best, value, stale, refined = x, -np.inf, 0, 0
     for _ in range(20 * len(x) + 100):
-        x, support = _on_support(gram, linear, x, support, ridge)
+        x, support = _on_support(gram, linear, x, support, ridge, groups)
         pulled = gram @ x
         reached = float(x @ (linear - 0.5 * pulled))
         gradient = linear - pulled
@@ -60,24 +65,27 @@ def simplex_qp(gram: Array, linear: Array, start: Array, tol: float = 0.0) -> Ar
             stale += 1
             if stale > STALE:
                 return best
-        entering = int(np.argmax(gradient))
+        excess = gradient - np.bincount(groups, gradient * x)[groups]
+        entering = int(np.argmax(excess))
         refined = refined + 1 if support[entering] else 0
-        if gradient[entering] - gradient @ x <= least or refined > REFINED:
+        if excess[entering] <= least or refined > REFINED:
             break
         support[entering] = True
     return best if value > float(x @ (linear - 0.5 * gram @ x)) else x
 
 
-def _on_support(gram: Array, linear: Array, x: Array, support: Mask, ridge: float) -> tuple[Array, Mask]:
+def _on_support(
+    gram: Array, linear: Array, x: Array, support: Mask, ridge: float, groups: Array
+) -> tuple[Array, Mask]:
     """Maximise over the support; variables that reach zero leave it."""
     support = support.copy()
     while True:
         ids = np.flatnonzero(support)
         here = x[ids]
-        goal = _stationary(gram[np.ix_(ids, ids)], linear[ids] + ridge * here, ridge)
+        goal = _stationary(gram[np.ix_(ids, ids)], linear[ids] + ridge * here, ridge, groups[ids])
         if (goal >= 0).all():
             x = np.zeros_like(x)
-            x[ids] = goal / goal.sum()
+            x[ids] = _normalised(goal, groups[ids])
             return x, x > 0
         falling = goal < 0
         steps = np.where(falling, here / np.where(falling, here - goal, 1.0), np.inf)
@@ -85,20 +93,24 @@ def _on_support(gram: Array, linear: Array, x: Array, support: Mask, ridge: floa
         here = np.maximum(here + min(steps[first], 1.0) * (goal - here), 0.0)
         here[first] = 0.0
         x = np.zeros_like(x)
-        x[ids] = here / here.sum()
+        x[ids] = _normalised(here, groups[ids])
         support = x > 0
 
 
-def _stationary(gram: Array, linear: Array, ridge: float) -> Array:
-    """Solve (H + ridge) y + μ = c, Σ y = 1."""
-    m = len(linear)
-    if m == 1:
-        return np.ones(1)
-    system = np.ones((m + 1, m + 1))
+def _normalised(x: Array, groups: Array) -> Array:
+    return np.asarray(x / np.bincount(groups, x)[groups])
+
+
+def _stationary(gram: Array, linear: Array, ridge: float, groups: Array) -> Array:
+    """Solve (H + ridge) y + μ = c, Σ y = 1, with one μ for every group."""
+    m, n = len(linear), groups.max() + 1
+    if m == n:
+        return np.ones(m)
+    system = np.zeros((m + n, m + n))
     system[:m, :m] = gram
     system[np.arange(m), np.arange(m)] += ridge
-    system[m, m] = 0.0
-    right = np.append(linear, 1.0)
+    system[np.arange(m), m + groups] = system[m + groups, np.arange(m)] = 1.0
+    right = np.concatenate([linear, np.ones(n)])
     try:
         return np.linalg.solve(system, right)[:m]
     except np.linalg.LinAlgError:

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..checks import Check, optional, require_not_negative, whole
 from ._base import Monitor, Observer, Reason, Result, Stop
-from ._margin_base import BestPoint, BlockDualLike, MarginSolver
+from ._margin_base import BestPoint, BlockDualLike, MarginSolver, Pace
 from .simplex_qp import simplex_qp
 
 SWEEPS = 100
@@ -20,6 +20,9 @@ SWEEPS = 100
 Where blocks are nearly parallel, sweeps creep: new planes are then worth more than further sweeps. With 1,000
 of them two sequences took 40 s for 55 rounds.
 """
+
+TOGETHER = 500
+"""Planes at most that are mixed for all instances at once where sweeps over the blocks creep."""
 
 SHARE = 0.2
 """Share of the present gap to which a programme over the working set is solved."""
@@ -31,8 +34,10 @@ class WorkingSet(MarginSolver):
 
     Each round searches the largest plane of every instance, in one batch, and adds those that are more
     than ε above the slack, ξ_i = the largest plane of the working set; then it solves the dual over the
-    working set, instance by instance with exact steps [chang2013]. Ends when nothing was added: then no
-    constraint is violated by more than ε, and R is at most Σ_i weight_i ε above its minimum.
+    working set, instance by instance with exact steps [chang2013]. Where that creeps, as it does where
+    penalties are small and planes of different instances are nearly parallel, it solves it for all
+    instances at once. Ends when nothing was added: then no constraint is violated by more than ε, and R is
+    at most Σ_i weight_i ε above its minimum.
 
     Parameters
     ----------
@@ -54,7 +59,7 @@ class WorkingSet(MarginSolver):
         """Maximise from where the dual is."""
         if self.epsilon is not None:
             stop = Stop(0.0, 0.0, stop.iterations)
-        best = BestPoint(Monitor(dual.problem, stop, observer))
+        best, pace = BestPoint(Monitor(dual.problem, stop, observer)), Pace(stop)
         blocks = [_Block(dual, i) for i in range(dual.size)]
         iteration, reason = 0, None
         try:
@@ -63,9 +68,11 @@ class WorkingSet(MarginSolver):
                 reason = best.look(iteration, reached)
                 if reason is None and added == 0 and self.epsilon is not None:
                     reason = Reason.GAP
+                if reason is None and self.epsilon is None and pace.creeps(best.progress):
+                    reason = Reason.CREEPING
                 if reason is None:
                     iteration += 1
-                    _solve(blocks, aim)
+                    _solve(dual, blocks, aim)
                     for block in blocks:
                         block.forget(self.patience)
         except KeyboardInterrupt:
@@ -144,11 +151,14 @@ class _Block:
         if gap <= least:
             return gap
         gram = self.gram
-        found = simplex_qp(gram, values + gram @ self.shares, self.shares)
-        change = found - self.shares
-        self.dual.move(self.index, float(change @ self.levels), change @ self.directions)
-        self.shares = found
+        self.mix(simplex_qp(gram, values + gram @ self.shares, self.shares))
         return gap
+
+    def mix(self, shares: Array) -> None:
+        """Give the planes other shares, and move the dual with them."""
+        change = shares - self.shares
+        self.dual.move(self.index, float(change @ self.levels), change @ self.directions)
+        self.shares = shares
 
     def forget(self, patience: int) -> None:
         """Let planes go that were not used for long."""
@@ -160,7 +170,7 @@ class _Block:
             self.directions, self.images = self.directions[kept], self.images[kept]
 
 
-def _solve(blocks: list[_Block], aim: float) -> None:
+def _solve(dual: BlockDualLike, blocks: list[_Block], aim: float) -> None:
     """Maximise the dual over the working set: sweeps over the blocks until their gaps add up to little."""
     least = 0.1 * aim / max(len(blocks), 1)
     active = blocks
@@ -172,3 +182,18 @@ def _solve(blocks: list[_Block], aim: float) -> None:
             active = blocks  # look at all of them before it is believed
         else:
             active = [block for block, gap in zip(active, gaps, strict=True) if gap > least] or blocks
+    if sum(len(block.shares) for block in blocks) <= TOGETHER:
+        _solve_together(dual, blocks, aim)
+
+
+def _solve_together(dual: BlockDualLike, blocks: list[_Block], aim: float) -> None:
+    """Maximise the dual over the working set by one programme."""
+    levels, shares = (
+        np.concatenate(parts)
+        for parts in zip(*((block.levels, block.shares) for block in blocks), strict=True)
+    )
+    groups = np.repeat(np.arange(len(blocks)), [len(block.shares) for block in blocks])
+    gram = dual.gram([block.directions for block in blocks])
+    shares = simplex_qp(gram, levels, shares, aim, groups)
+    for i, block in enumerate(blocks):
+        block.mix(shares[groups == i])
