@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from kernelfields.cli.app import app
 from kernelfields.cli.serve import read_served
 from kernelfields.errors import InputError
 from kernelfields.serving import Limits
 from kernelfields.serving.answering import Answering
 from kernelfields.serving.lane import Job
+from tests.cli._files import write_table
 from tests.regression.write import models as written
 
 from .conftest import shelf_of
@@ -53,3 +56,11 @@ def test_every_kind_of_model(path):
     assert isinstance(outcome.answer, bytes), str(outcome.answer)
     model = read_served(path)
     assert json.loads(outcome.answer)["labels"] == json.loads(json.dumps(model.predict(X)))
+
+
+@pytest.mark.parametrize("scaling", ["columns", "none"])
+def test_columns_of_numbers_have_names(scaling, tmp_path):
+    """A scaled table makes a pipeline, whose first transformer saw them."""
+    table, path = write_table(tmp_path / "t.csv"), tmp_path / "t.kf"
+    CliRunner().invoke(app, ["train", str(table), "--scale", scaling, "-o", str(path)])
+    assert shelf_of(path)["t"].description()["columns"] == ["x", "noise"]

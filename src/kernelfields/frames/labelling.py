@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..data.labels import index_of
 from ..errors import InputError
 from .positions import Positions, open_frame, read_positions
-from .reading import column_names, cut_sequences
+from .reading import column_names, cut_sequences, known_columns
 
 LISTS = ("polars", "pyarrow")
 """Kinds of frames with lists as a type of their own."""
@@ -71,13 +71,11 @@ def label(
     return given.with_columns(*(_series(given, found, *one) for one in new.items())).to_native()
 
 
-def _known(model: Any) -> Any:
-    """Return the names of the columns that a model was fitted to."""
-    for one in (model, *vars(model).get("transformers_", ())[:1]):
-        names = getattr(one, "feature_names_in_", None)
-        if names is not None:
-            return names.tolist()
-    raise InputError(f"This {type(model).__name__} knows no names of columns: give features=.")
+def _known(model: Any) -> list[str]:
+    names = known_columns(model)
+    if names is None:
+        raise InputError(f"This {type(model).__name__} knows no names of columns: give features=.")
+    return names
 
 
 def _stacked(model: Any, X: list[Any]) -> Array:

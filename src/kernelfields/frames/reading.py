@@ -71,6 +71,16 @@ def column_names(features: Any) -> list[str]:
     return list(features)
 
 
+def known_columns(model: Any) -> list[str] | None:
+    """Return the names of the columns that a model was fitted to; in a pipeline, a transformer saw them."""
+    first = vars(model).get("transformers_", ())[:1]
+    for one in (model, *first, vars(model).get("estimator_")):
+        names = getattr(one, "feature_names_in_", None)
+        if names is not None:
+            return [str(name) for name in names]
+    return None
+
+
 def cut_sequences(found: Positions, features: list[str], label: str | None, model: Any) -> FrameSequences:
     """Return the sequences of columns that were read."""
     values = {name: found.columns[name] for name in features}

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from ..data.reading import Verbatim
 from ..errors import InputError
 from ..features import DictFeatures, MissingValues, TemplateFeatures, TokensAndArrays
+from ..frames.reading import known_columns
 from ..guarantees import Guarantee
 from ..structures import GraphBatch
 from ..trials.preparing import inner
@@ -126,16 +127,13 @@ class ServedModel:
             "estimator": self.kind,
             "labels": self.classes,
             "input": self.form.name,
-            "columns": list(self.form.columns) if isinstance(self.form, WordForm) else self._row_names(),
+            "columns": list(self.form.columns)
+            if isinstance(self.form, WordForm)
+            else known_columns(self.model),
             "width": self.form.width if isinstance(self.form, RowForm) else None,
             "structure": self.structure,
             "calibrated": self.calibrated,
         }
-
-    def _row_names(self) -> list[str] | None:
-        """Return the names of the numbers of a row, where training had names."""
-        names = vars(self.model).get("feature_names_in_")
-        return None if names is None else [str(name) for name in names]
 
 
 def _form(model: Any, adapter: Adapter) -> Form:
