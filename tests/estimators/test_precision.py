@@ -1,13 +1,18 @@
 """What users bring is seldom float64: every kind of input goes with every setting of the objective."""
 
 import warnings
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from kernelfields import CRF, MEMM, KernelCRF, KernelLogisticRegression
 from kernelfields.kernels import RBF
+from kernelfields.structures import Graph, Marginals
+from tests._enumerating import Enumerating, EnumeratingBatch
 
 SOLVERS = ["lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent"]
 
@@ -139,3 +144,42 @@ def test_the_full_gap_at_the_default_precision_bounds_that_in_double():
     certificate = model.full_gap(X, y)
     assert certificate.lower_bound <= optimum.value * (1 + 1e-12)
     assert certificate.value >= optimum.lower_bound
+
+
+class RoundedBatch(EnumeratingBatch):
+    """Its marginals are of a precision that scores need not have."""
+
+    dtype: Any = None
+
+    def marginals(self, scores, weights=None):
+        value, parts = super().marginals(scores, weights)
+        return Marginals(value, {name: part.astype(self.dtype) for name, part in parts.items()})
+
+
+@dataclass(frozen=True)
+class Rounded(Enumerating):
+    dtype: str
+
+    def on(self, offsets, edges, n_labels, **shape):
+        batch = RoundedBatch(offsets, edges, n_labels, **shape)
+        batch.dtype = self.dtype
+        return batch
+
+
+@pytest.mark.parametrize("marginals", ["float32", "float64"])
+@pytest.mark.parametrize(
+    "model",
+    [
+        CRF(0.1),
+        KernelCRF(penalty=0.1),
+        KernelCRF(penalty=0.1, dtype="float64"),
+        KernelCRF(penalty=0.1, solver="newton-cg"),
+    ],
+    ids=repr,
+)
+def test_marginals_of_structures_of_users_may_have_another_precision(model, marginals):
+    X, y = sequences()
+    graphs = [(x, [(t, t + 1) for t in range(len(x) - 1)]) for x in X]
+    exact = clone(model).set_params(structure=Graph(inference=Enumerating())).fit(graphs, y)
+    other = clone(model).set_params(structure=Graph(inference=Rounded(marginals))).fit(graphs, y)
+    assert other.certificate_.value == pytest.approx(exact.certificate_.value, rel=1e-4)

@@ -201,9 +201,15 @@ class ArrayLossRay(LossRay):
         return ArrayLossPoint(self.start.data, theta, self.start.dtype)
 
     def slope(self, evaluation: ArrayLossPoint) -> float:
-        """Return ⟨∇loss, θ(d)⟩: the gradient in the spaces may never be asked for."""
+        """Return ⟨∇loss, θ(d)⟩: the gradient in the spaces may never be asked for.
+
+        Marginals of structures from other packages may be of another precision than scores.
+        """
         gradient = evaluation.loss.gradient
-        return sum(score_dot(gradient[clique], values) for clique, values in self._theta.items())
+        return sum(
+            score_dot(gradient[clique].astype(values.dtype, copy=False), values)
+            for clique, values in self._theta.items()
+        )
 
 
 def _represented(space: BoundSpace, gradient: Scores) -> Array:
