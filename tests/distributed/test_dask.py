@@ -152,3 +152,41 @@ def test_work_that_the_cluster_forgot_is_begun_again(client: Any, undisturbed: A
     with distributed.use(client, shards=3):
         found = CRF(0.3, callback=forget, **TOKENS).fit(X, y).coef_
     np.testing.assert_array_equal(found, undisturbed)
+
+
+def wide_rows() -> tuple[Any, Any]:
+    """Rows of numbers, so that every shard sees every coordinate: 200 kB of them."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(5, 600)) for _ in range(16)]
+    return X, [[str(one) for one in rng.integers(40, size=5)] for _ in X]
+
+
+def many_words() -> tuple[Any, Any]:
+    """Words of which every shard sees its own: more than 100 kB of coordinates each."""
+    rng = np.random.default_rng(0)
+    X = [[tuple(map(str, rng.integers(10**6, size=2))) for _ in range(5)] for _ in range(16)]
+    return X, [[str(one) for one in rng.integers(40, size=5)] for _ in X]
+
+
+@pytest.mark.parametrize(("features", "data"), [(None, wide_rows), ("chunking", many_words)])
+def test_large_elements_are_no_part_of_tasks(features: Any, data: Any, recwarn: Any) -> None:
+    """Dask warns of tasks of more than 10 MB, which the scheduler keeps; here, of more than 100 kB."""
+    from dask import config
+
+    X, y = data()
+    model = CRF(0.3, features=features)
+    with (
+        config.set({"distributed.admin.large-graph-warning-threshold": "100 kB"}),
+        local_cluster(n_workers=2, processes=False, host=None) as cluster,
+        dask.Client(cluster) as near,
+        distributed.use(near, shards=2),
+    ):
+        found = clone(model).fit(X, y).coef_
+    assert not [one for one in recwarn if "large graph" in str(one.message)]
+    with distributed.use("threads", shards=2):
+        np.testing.assert_array_equal(clone(model).fit(X, y).coef_, found)
+
+
+def test_large_elements_die_with_workers(client: Any, undisturbed: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(dask_pool, "LARGE", 0)
+    test_workers_die_and_nothing_changes(client, undisturbed)

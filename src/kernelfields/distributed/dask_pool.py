@@ -1,10 +1,10 @@
 """Shards as futures of Dask: pure tasks, which the scheduler gives to another worker when one is lost.
 
-A shard is a task whose argument says where it comes from, so that it can be made again wherever the scheduler
-likes; an element is a task that returns its argument, so that it leaves here once, and workers get it from
-each other; an evaluation is a task of a shard and an element, and a sum one of evaluations. Nothing is pinned
-to a worker, scattered or kept in an actor, none of which survives its worker. What even the scheduler gives
-up on, because it was restarted or because a task saw too many workers die, is submitted again.
+A shard is a task whose argument says where it comes from, so that it can be made again wherever the
+scheduler likes; a large element is scattered, so that it leaves here once and not by way of the scheduler; an
+evaluation is a task of a shard and an element, and a sum one of evaluations. Nothing is pinned to a worker or
+kept in an actor, which would not survive its worker. What the scheduler gives up on, because it was
+restarted, a task saw too many workers die, or an element was lost with one of them, is submitted again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Folder = tempfile.TemporaryDirectory[str]
 ATTEMPTS = 5
 """How often an evaluation is begun again from the shards on."""
 LARGE = 2**16
-"""Bytes from which on an element is a task of its own: that costs a message, and saves sending it often."""
+"""Bytes from which on an element is scattered: that costs a message, and saves sending it often."""
 KEPT = 16
 """Evaluations at small elements whose results are given up together."""
 PAUSE = 1.0
@@ -107,12 +107,12 @@ class DaskPool(ShardPool):
         return all(place is None for place in self.places)
 
     def _given(self, what: str, element: Array, direction: Array | None) -> list[Any]:
-        """Return what shards are evaluated with; what all see alike is sent once, if it is large."""
-        small = getattr(element, "nbytes", LARGE) < LARGE
-        if small or not self._see_alike:
-            return self.arguments(what, element, direction)
-        here, there = (None if one is None else self._cluster.sent(one) for one in (element, direction))
-        return [(what, here, there)] * len(self.places)
+        """Return what shards are evaluated with; what is large is scattered, and only once if all see it."""
+        given = self.arguments(what, element, direction)
+        arrays = [one for _, *pair in given for one in pair if one is not None]
+        large = {id(one): one for one in arrays if getattr(one, "nbytes", LARGE) >= LARGE}
+        sent = dict(zip(large, self._cluster.scatter(list(large.values())), strict=True)) if large else {}
+        return [(what, *(sent.get(id(one), one) for one in pair)) for _, *pair in given]
 
     def _again(self, evaluate: Callable[[], Result]) -> Result:
         """Begin again where the cluster has lost its work."""
@@ -152,9 +152,12 @@ class _Cluster:
         self._made: dict[bool, list[Any]] = {}
         self._kept: list[list[Any]] = []
 
-    def sent(self, array: Array) -> Any:
-        """Return an array as a future."""
-        return self._client.submit(_itself, array, pure=False)
+    def scatter(self, arrays: list[Array]) -> list[Any]:
+        """Return arrays as futures."""
+        try:
+            return list(self._client.scatter(arrays, hash=False, direct=self._direct, timeout=DESERTED))
+        except TimeoutError:
+            raise _no_workers() from None
 
     def evaluate(self, given: Sequence[Any], in_double: bool) -> list[Partial]:
         """Return what all shards say, in their order."""
@@ -209,10 +212,7 @@ class _Cluster:
                 return
             except TimeoutError:
                 without = 0 if workers_of(self._client) else without + 1
-        raise DistributedError(
-            f"The cluster has had no workers for {DESERTED:g} seconds; with checkpoint= a fit goes on from "
-            "where it was."
-        )
+        raise _no_workers()
 
     def _futures(self, in_double: bool) -> list[Any]:
         if in_double not in self._made:
@@ -239,10 +239,19 @@ class _Cluster:
             self._folder.cleanup()
 
 
+def _no_workers() -> DistributedError:
+    return DistributedError(
+        f"The cluster has had no workers for {DESERTED:g} seconds; with checkpoint= a fit goes on from "
+        "where it was."
+    )
+
+
 def _on_this_machine(client: Any) -> bool:
-    """Whether all workers listen on loopback, which nobody else could reach."""
+    """Whether all workers listen on loopback or are threads, which no other machine could reach."""
     workers = workers_of(client)
-    return bool(workers) and all("://127.0.0.1:" in address for address in workers)
+    return bool(workers) and all(
+        "://127.0.0.1:" in address or address.startswith("inproc://") for address in workers
+    )
 
 
 def _source(k: int, shard: Shard, folder: Folder | None) -> Source:
@@ -281,10 +290,6 @@ def _shared(path: Path) -> Any:
 
 def _in_double(held: _HeldShard) -> _HeldShard:
     return held._replace(shard=held.shard.exact())
-
-
-def _itself(array: Array) -> Array:
-    return array
 
 
 def _evaluated(held: _HeldShard, what: str, element: Array, direction: Array | None) -> Partial:

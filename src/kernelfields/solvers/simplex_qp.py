@@ -85,7 +85,7 @@ def _on_support(
         goal = _stationary(gram[np.ix_(ids, ids)], linear[ids] + ridge * here, ridge, groups[ids])
         if (goal >= 0).all():
             x = np.zeros_like(x)
-            x[ids] = _normalised(goal, groups[ids])
+            x[ids] = _normalise(goal, groups[ids])
             return x, x > 0
         falling = goal < 0
         steps = np.where(falling, here / np.where(falling, here - goal, 1.0), np.inf)
@@ -93,11 +93,11 @@ def _on_support(
         here = np.maximum(here + min(steps[first], 1.0) * (goal - here), 0.0)
         here[first] = 0.0
         x = np.zeros_like(x)
-        x[ids] = _normalised(here, groups[ids])
+        x[ids] = _normalise(here, groups[ids])
         support = x > 0
 
 
-def _normalised(x: Array, groups: Array) -> Array:
+def _normalise(x: Array, groups: Array) -> Array:
     return np.asarray(x / np.bincount(groups, x)[groups])
 
 

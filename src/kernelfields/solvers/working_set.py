@@ -22,7 +22,7 @@ of them two sequences took 40 s for 55 rounds.
 """
 
 TOGETHER = 500
-"""Planes at most that are mixed for all instances at once where sweeps over the blocks creep."""
+"""Planes at most that are mixed for all instances jointly where sweeps over the blocks creep."""
 
 SHARE = 0.2
 """Share of the present gap to which a programme over the working set is solved."""
@@ -36,7 +36,7 @@ class WorkingSet(MarginSolver):
     than ε above the slack, ξ_i = the largest plane of the working set; then it solves the dual over the
     working set, instance by instance with exact steps [chang2013]. Where that creeps, as it does where
     penalties are small and planes of different instances are nearly parallel, it solves it for all
-    instances at once. Ends when nothing was added: then no constraint is violated by more than ε, and R is
+    instances jointly. Ends when nothing was added: then no constraint is violated by more than ε, and R is
     at most Σ_i weight_i ε above its minimum.
 
     Parameters
