@@ -76,6 +76,11 @@ class Matrix(NamedTuple):
     """(S,) numbers of tokens."""
 
 
+def falls(values: Array) -> bool:
+    """Tell whether some number is below the one before it; differences of whole numbers may overflow."""
+    return bool((values[1:] < values[:-1]).any())
+
+
 class FeatureRows(NamedTuple):
     """Rows of a sparse matrix without SciPy, whose matrices take longer to make than a sentence to tag."""
 

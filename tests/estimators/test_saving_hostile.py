@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import tracemalloc
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelfields import CRF, KernelCRF, ModelFormatError, load
+from kernelfields import CRF, InputError, KernelCRF, ModelFormatError, load
+from kernelfields.errors import InfeasibleError, ScoreError
 from kernelfields.io.container import Container, write_container
 from kernelfields.persistence import files
+from kernelfields.structures import MultiLabel
 from tests.fuzz.mutations import mutate, repair
+from tests.regression.write import models as written
 
 SEEDS = sorted((Path(__file__).parents[1] / "regression").rglob("*.kf"))
 NEWEST = SEEDS[-1].parent
@@ -77,6 +83,16 @@ def trail(**parts: Any) -> Callable[[Any, Any], None]:
     return state("_trail", {"$object": "Trail", "parts": {**known, **parts}})
 
 
+def record(name: str, kind: str, **parts: Any) -> Callable[[Any, Any], None]:
+    """Something that was learnt, of a class with these parts."""
+    return state(name, {"$object": kind, "parts": parts})
+
+
+CERTIFICATE = {"value": 1.0, "lower_bound": 0.5, "exact": True}
+LAYOUT = {"links": None, "own": False, "shape": None, "covariates": False}
+PROVENANCE = {"data_hash": "", "sequences": 1, "positions": 1, "features": 3, "date": ""}
+
+
 def filling(**parts: Any) -> Callable[[Any, Any], None]:
     """What fills in missing numbers, some of it wrong."""
     known = {"method": "mean", "mean_": {"$array": "start_"}, "covariance_": None, "n_features_in_": 3}
@@ -104,6 +120,32 @@ HOSTILE = [
     ("crf", filling(indicated_={"$array": "start_"}), "MissingValues do not fit each other"),
     ("crf", filling(method=3), "takes method of type str"),
     ("markov-field", state("layout_", 3), "layout_ is of type int"),
+    ("markov-field", record("layout_", "FieldLayout", **LAYOUT | {"own": True}), "links that are none"),
+    ("markov-field", record("layout_", "FieldLayout", **LAYOUT | {"shape": 3}), "a shape that is none"),
+    (
+        "crf",
+        record("certificate_", "Certificate", **CERTIFICATE | {"value": "x"}),
+        "takes value of type float",
+    ),
+    (
+        "crf",
+        record("certificate_", "Certificate", **CERTIFICATE | {"value": None}),
+        "takes value of type float",
+    ),
+    (
+        "crf",
+        record("provenance_", "Provenance", **PROVENANCE, versions={"$dict": [[1, ""]]}),
+        "takes versions of type dict",
+    ),
+    ("structure-learner", state("trials_", ["x"]), "trials_ has items that are no Trial"),
+    ("label-propagation", state("vertices_", None), "describes no model"),
+    ("label-spreading", lambda h, a: model_of(h)["state"].pop("vertices_"), "describes no model"),
+    ("label-spreading", state("graph_", "precomputed"), "describes no model"),
+    (
+        "sequence-pipeline",
+        lambda h, a: model_of(h)["state"]["estimator_"]["$model"].pop("state"),
+        "describes no model.*not fitted",
+    ),
     ("markov-field", array("edge_coef_", np.ones((2, 3, 3))), "edge_coef_ has shape"),
     ("arow", trail(steps=-1), "_trail has counts that are none"),
     ("arow", trail(averaged=0), "_trail has counts that are none"),
@@ -259,6 +301,16 @@ def test_sparse_weights_that_lead_out_of_their_arrays(end: str, value: int, tmp_
         load(altered("crf-dicts", change, tmp_path))
 
 
+def test_sparse_weights_whose_differences_overflow(tmp_path: Path) -> None:
+    """Compiled code of SciPy would follow them out of its arrays."""
+
+    def change(header: Any, arrays: dict[str, Any]) -> None:
+        arrays[tensor_ending(arrays, "coef_.indptr")][5:7] = 8_323_331, -2_147_451_136
+
+    with pytest.raises(ModelFormatError, match="sparse matrix"):
+        load(altered("crf-dicts", change, tmp_path))
+
+
 @pytest.mark.parametrize("value", [-1, 2**30])
 def test_vocabularies_that_lead_out_of_their_arrays(value: int, tmp_path: Path) -> None:
     found = Container(NEWEST / "crf-words.kf")
@@ -376,15 +428,81 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         load(tmp_path / "nothing.kf")
 
 
-def read_or_refused(content: bytes, folder: Path) -> None:
+@pytest.mark.parametrize("name", ["crf-words", "structured-perceptron", "kernel-crf-words"])
+def test_vocabularies_that_are_no_text_or_of_another_size(name: str, tmp_path: Path) -> None:
+    def no_text(header: Any, arrays: dict[str, Any]) -> None:
+        arrays[tensor_ending(arrays, "vocabulary.0")][5] = 255
+
+    def cut_within_a_character(header: Any, arrays: dict[str, Any]) -> None:
+        text, ends = (arrays[tensor_ending(arrays, end)] for end in ("vocabulary.0", "vocabulary.1"))
+        text[ends[0] - 1 : ends[0] + 1] = list("é".encode())
+
+    def smaller(header: Any, arrays: dict[str, Any]) -> None:
+        arrays[tensor_ending(arrays, "vocabulary.3")] = np.zeros(0, np.int32)
+
+    for change, reason in (
+        (no_text, "can't decode"),
+        (cut_within_a_character, "inside a character"),
+        (smaller, "has 0 features"),
+    ):
+        with pytest.raises(ModelFormatError, match=reason):
+            load(altered(name, change, tmp_path))
+
+
+def test_labels_that_are_not_those_of_the_structure(tmp_path: Path, rng: Any) -> None:
+    model = CRF(structure=MultiLabel()).fit(rng.normal(size=(8, 3)), rng.integers(2, size=(8, 3)))
+    model.save(tmp_path / "multi.kf")
+    found = Container(tmp_path / "multi.kf")
+    header = found.header
+    model_of(header)["labels"] = list("abcdef")
+    write_container(tmp_path / "other.kf", {key: found.array(key) for key in found.tensors}, header)
+    with pytest.raises(ModelFormatError, match="not those of the structure"):
+        load(tmp_path / "other.kf")
+
+
+INPUTS = {name: X for name, (_, X, _) in written().items()}
+
+
+def read_or_refused(content: bytes, folder: Path, X: Any) -> None:
+    """Load a model, and ask it: what is wrong is said by an error of this package, with the path."""
     path = folder / "model.kf"
     path.write_bytes(content)
     message = ""
     try:
-        load(path)
+        model = load(path)
     except ModelFormatError as error:
         message = str(error)
     assert not message or str(path) in message
+    if message:
+        return
+    questions = [
+        partial(getattr(model, name), X) for name in ("predict", "predict_marginals") if hasattr(model, name)
+    ]
+    with warnings.catch_warnings(action="ignore"):  # of numbers beyond all measure
+        for ask in (*questions, model._repr_html_):
+            with suppress(InputError, ScoreError, InfeasibleError, ModelFormatError):
+                ask()
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("label-propagation", 40),
+        ("markov-field", 52),
+        ("label-spreading", 63),
+        ("crf-words", 72),
+        ("label-spreading", 156),
+        ("structure-learner", 156),
+        ("classifier-markov-model", 156),
+        ("crf-calibrated", 348),
+        ("memm", 369),
+        ("kernel-crf-nystroem", 487),
+        ("sequence-pipeline", 556),
+        ("structured-perceptron", 200387),
+    ],
+)
+def test_mutants_that_once_failed_with_plain_errors(name: str, seed: int, tmp_path: Path) -> None:
+    read_or_refused(mutate((NEWEST / f"{name}.kf").read_bytes(), seed), tmp_path, INPUTS[name])
 
 
 def test_what_a_fuzzer_found_interesting() -> None:
@@ -401,7 +519,7 @@ def test_what_a_fuzzer_found_interesting() -> None:
 @settings(max_examples=60, deadline=None)
 @given(which=st.sampled_from(SEEDS), seed=st.integers(0, 2**31))
 def test_changed_headers(which: Path, seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    read_or_refused(mutate(which.read_bytes(), seed), tmp_path_factory.getbasetemp())
+    read_or_refused(mutate(which.read_bytes(), seed), tmp_path_factory.getbasetemp(), INPUTS[which.stem])
 
 
 @settings(max_examples=40, deadline=None)
@@ -418,7 +536,8 @@ def test_changed_bytes(
     content = which.read_bytes()
     place %= len(content)
     content = content[:place] + new + content[place + old :]
-    read_or_refused(repair(content) if mended else content, tmp_path_factory.getbasetemp())
+    changed = repair(content) if mended else content
+    read_or_refused(changed, tmp_path_factory.getbasetemp(), INPUTS[which.stem])
 
 
 def test_loading_imports_nothing_that_a_file_names(tmp_path: Path) -> None:

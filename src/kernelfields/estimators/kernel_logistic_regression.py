@@ -185,7 +185,7 @@ mismatch_, path_, n_iter_, stop_reason_
         return {"_field": self._field, "structure_": self.structure_}
 
     def _settle(self, state: Mapping[str, Any]) -> None:
-        structure = state.get("structure_", vars(self).get("structure_", Chain()))  # none in older files
+        structure = state.get("structure_") or vars(self).get("structure_") or Chain()  # none in older files
         if "_field" in state:
             self._take(state["_field"], structure)
         else:

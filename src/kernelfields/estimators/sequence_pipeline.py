@@ -287,6 +287,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
 
     def _rehearse(self) -> None:
         """Send one row through the transformers, and no sequence through the estimator."""
+        require_fitted(self.estimator_)
         rows = [np.zeros((1, self.n_features_in_))]
         for transformer in self.transformers_:
             rows = transformer.transform(rows)

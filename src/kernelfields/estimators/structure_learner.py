@@ -80,7 +80,7 @@ class StructureLearner(ModelWrapper):
     _learnt: ClassVar[Mapping[str, Field]] = {
         "model_": Kind((KernelCRF, CRF), large=True),
         "kept_": Kind(list),
-        "trials_": Kind(list),
+        "trials_": Kind(list, each=Trial),
     }
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["warm_start", "checkpoint"], "it is a setting of estimator"),

@@ -183,6 +183,9 @@ class TemplateFeatures:
         codes, counts = self.templates.codes(), (len(self.templates.templates), len(self.templates.columns))
         text, ends, sizes, features = given
         try:
+            text.tobytes().decode()
+            if (text[ends[(ends >= 0) & (ends < len(text))]] & 0xC0 == 0x80).any():
+                raise ValueError("a word ends inside a character")
             self._index = FeatureIndex(
                 codes,
                 *counts,

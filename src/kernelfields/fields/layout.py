@@ -12,6 +12,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..checks import is_list, shown
 from ..errors import InputError
+from ..persistence.fields import Field, Sizes
 from ..structures import Chain, Graph, Grid, Structure, Tree
 
 Shape = tuple[int, ...]
@@ -63,6 +64,23 @@ class FieldLayout:
             wanted = "(height, width)" if axes == 2 else "a number of vertices"
             raise InputError(f"shape is {shown(shape)}; it must be {wanted}.")
         return tuple(int(n) for n in found)
+
+
+@dataclass(frozen=True)
+class Layouts(Field):
+    """A layout as files hold it."""
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say what is wrong with it."""
+        if not isinstance(value, FieldLayout):
+            return f"is of type {type(value).__name__}"
+        links, shape = value.links, value.shape
+        if (value.own or links is not None) and not (
+            isinstance(links, np.ndarray) and links.dtype.kind == "i" and links.ndim in (1, 2)
+        ):
+            return "has links that are none"
+        known = shape is None or (type(shape) is tuple and all(type(n) is int and n >= 0 for n in shape))
+        return "" if known else "has a shape that is none"
 
 
 def _unit_vectors(count: int) -> Any:

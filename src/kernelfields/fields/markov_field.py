@@ -28,7 +28,7 @@ from ..models.learnt import LINEAR
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..objective import Certificate
 from ..parameters import Parameterised
-from ..persistence.fields import Field, Kind
+from ..persistence.fields import Field
 from ..persistence.savable import Savable, declared_state, require_fitted
 from ..solvers import Progress, Solver
 from ..structures import ApproximateSample, ApproximateSum, SampleOracle, Structure, SumOracle
@@ -36,6 +36,7 @@ from ..tables import DECODERS, structure_of
 from .annealing import Annealing
 from .layout import (
     FieldLayout,
+    Layouts,
     Shape,
     own_tables,
     require_links,
@@ -132,7 +133,7 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
     [['a', 'a', 'a']]
     """
 
-    _learnt: ClassVar[Mapping[str, Field]] = {**LINEAR, "layout_": Kind(FieldLayout)}
+    _learnt: ClassVar[Mapping[str, Field]] = {**LINEAR, "layout_": Layouts()}
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["warm_start", "checkpoint"], "a fit takes seconds"),
         **dict.fromkeys(["X_dev", "y_dev"], "let cross-validation choose the penalty"),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..arrays import falls
 from ..errors import ModelFormatError
 
 
@@ -33,7 +34,7 @@ def unpack_strings(table: Strings) -> list[str]:
     if text.dtype != np.uint8 or ends.dtype != np.int64 or text.ndim != 1 or ends.ndim != 1:
         raise ModelFormatError("A table of strings has arrays of the wrong type.")
     bounds = np.concatenate([[0], ends])
-    if (np.diff(bounds) < 0).any() or bounds[-1] != len(text):
+    if falls(bounds) or bounds[-1] != len(text):
         raise ModelFormatError("The ends of strings do not fit their bytes.")
     whole = text.tobytes()
     try:

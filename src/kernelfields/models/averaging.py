@@ -135,7 +135,6 @@ class Averagings(Field):
     """Functions drawn from a posterior, with the shapes of what the model has learnt."""
 
     needed: bool = False
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say what does not fit."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, offsets_of
+from ..arrays import Array, falls, offsets_of
 from ..decoders import Decoder
 from ..errors import warn_user
 from ..persistence.fields import Field, Sizes
@@ -97,7 +97,6 @@ class Calibrations(Field):
     """What was kept of a calibration set, its arrays of one length each."""
 
     needed: bool = False
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say what does not fit."""
@@ -133,7 +132,7 @@ def _ragged(offsets: Any, *columns: Any) -> bool:
     """Whether columns are arrays whose length the offsets say; the first has probabilities."""
     if not all(isinstance(one, np.ndarray) and one.ndim == 1 for one in (offsets, *columns)):
         return False
-    if offsets.dtype.kind != "i" or len(offsets) == 0 or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+    if offsets.dtype.kind != "i" or len(offsets) == 0 or offsets[0] != 0 or falls(offsets):
         return False
     first = columns[0]
     probable = first.dtype.kind == "f" and bool(((first >= 0) & (first <= 1 + 1e-6)).all())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, falls
 from ..constraints import OwnedRule
 from ..data.labels import encode_outputs, unlabelled_items
 from ..data.reading import read_to_fit
@@ -41,7 +41,6 @@ NEUTRAL = (None, False, "log")
 class StateNumbers(Field):
     """The label of every state, in order, as numbers."""
 
-    needed: bool = True
     large: bool = False
 
     def objection(self, value: Any, sizes: Sizes) -> str:
@@ -49,7 +48,7 @@ class StateNumbers(Field):
         if not isinstance(value, np.ndarray) or value.dtype.kind != "i" or value.ndim != 1:
             return "is no array of whole numbers"
         labels = np.arange(sizes["L"])
-        sound = np.array_equal(np.unique(value), labels) and not (np.diff(value) < 0).any()
+        sound = np.array_equal(np.unique(value), labels) and not falls(value)
         return "" if sound else "does not give every label its states, in order"
 
 

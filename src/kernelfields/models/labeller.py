@@ -19,7 +19,7 @@ from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import ABSTAINED, Abstain, Decoder
-from ..errors import InfeasibleError, InputError, warn_user
+from ..errors import InfeasibleError, InputError, ModelFormatError, warn_user
 from ..fitting.routing import Routed
 from ..memory import require_memory
 from ..parameters import Parameterised
@@ -293,6 +293,9 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         vars(self).update(state)
 
     def _rehearse(self) -> None:
+        alphabet = fitted_structure(self).alphabet
+        if alphabet and self.classes_.tolist() != list(alphabet):
+            raise ModelFormatError("The labels are not those of the structure.")
         self.predict([])
         if isinstance(self._batch([], None, None).batch, SumOracle | ApproximateSum):
             self.predict_marginals([])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import falls
 from ..models.averaging import Averagings
 from ..models.calibration import Calibrations
 from ..models.scaling import Scalings
@@ -18,20 +19,34 @@ from .views import VIEWS
 if TYPE_CHECKING:
     from ..models.separate_kernels import SeparateKernels
 
+
+@dataclass(frozen=True)
+class Extractors(Field):
+    """What makes features of tokens, as many as the model knows."""
+
+    needed: bool = False
+
+    def objection(self, value: Any, sizes: Sizes) -> str:
+        """Say what is wrong with it."""
+        found = getattr(value, "n_features", sizes["D"])
+        return EXTRACTOR.objection(value, sizes) or (
+            "" if found == sizes["D"] else f"has {found} features, expected {sizes['D']}"
+        )
+
+
+EXTRACTOR = Kind(
+    (
+        ".features.extractor:TemplateFeatures",
+        ".features.dicts:DictFeatures",
+        ".features.missing_values:MissingValues",
+        ".features.tokens_and_arrays:TokensAndArrays",
+        ".data.reading:Verbatim",
+    )
+)
 LABELLER: Mapping[str, Field] = {
     "n_features_in_": Kind(int),
     "feature_names_in_": Numbers("D", kinds="OU", needed=False),
-    "features_": Kind(
-        (
-            ".features.extractor:TemplateFeatures",
-            ".features.dicts:DictFeatures",
-            ".features.missing_values:MissingValues",
-            ".features.tokens_and_arrays:TokensAndArrays",
-            ".data.reading:Verbatim",
-        ),
-        needed=False,
-        large=True,
-    ),
+    "features_": Extractors(),
     "forbidden_": Rules(),
     "structure_": Kind(".structures.settings:Structure", needed=False),
     "certificate_": Kind(".objective.certificate:Certificate", needed=False),
@@ -73,7 +88,6 @@ class PartScorers(Field):
     """Scorers of parts by name."""
 
     needed: bool = False
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say what does not fit."""
@@ -141,7 +155,6 @@ class Trails(Field):
     """How far learning has come, with numbers for every weight."""
 
     needed: bool = False
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if counts or numbers are none."""
@@ -174,9 +187,6 @@ ONLINE: Mapping[str, Field] = {**LINEAR, "losses_": Kind(list), "_trail": Trails
 @dataclass(frozen=True)
 class LabelKernels(Field):
     """Kernels of vertices, for labels that there are."""
-
-    needed: bool = True
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if it is none, or names labels that are none."""
@@ -218,7 +228,6 @@ class RandomFeatures(Field):
     """Random features, as many as coefficients."""
 
     needed: bool = False
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if they are of another size."""
@@ -236,7 +245,6 @@ class OldExpansions(Field):
     """Functions of cliques in a list, as files had them before parts had names."""
 
     needed: bool = False
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say what does not fit."""
@@ -287,9 +295,6 @@ MARGIN: Mapping[str, Field] = {
 class EmissionsOfStates(Field):
     """Emissions of all states, in as many columns as the model has."""
 
-    needed: bool = True
-    large: bool = True
-
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if they are none, or those of other states or columns."""
         from ..emissions import Emissions
@@ -306,8 +311,6 @@ class Chances(Field):
     """Probabilities, their axes given by letters."""
 
     axes: str
-    needed: bool = True
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if type or shape are others, or numbers are no probabilities."""
@@ -331,9 +334,6 @@ HIDDEN: Mapping[str, Field] = {
 @dataclass(frozen=True)
 class Forests(Field):
     """Trees of vertices, and perhaps of edges, that lead nowhere else."""
-
-    needed: bool = True
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if there are others, or of another width."""
@@ -363,9 +363,6 @@ BOOSTED: Mapping[str, Field] = {
 class Votes(Field):
     """Changes of coefficients that there are."""
 
-    needed: bool = True
-    large: bool = True
-
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if arrays do not fit one another, or the basis."""
         from ..models.changes import Changes
@@ -383,7 +380,7 @@ class Votes(Field):
             if reason:
                 return reason
         known = len(value.rows) == 0 or (value.rows.min() >= 0 and value.rows.max() < sizes["n"])
-        rising = (np.diff(value.ends, prepend=0) >= 0).all() and value.ends[-1:].tolist() in (
+        rising = not falls(np.append(0, value.ends)) and value.ends[-1:].tolist() in (
             [],
             [len(value.rows)],
         )
@@ -406,9 +403,6 @@ PERCEPTRON: Mapping[str, Field] = {
 @dataclass(frozen=True)
 class Classifiers(Field):
     """Classifiers of positions, or None in place of some; their labels are indices of those there are."""
-
-    needed: bool = True
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if they are too many or too few, or know other labels or columns."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..arrays import DATES, Array, label_array
+from ..arrays import DATES, Array, falls, label_array
 from ..errors import ModelFormatError
 from ..io.container import Container
 from ..io.strings import Strings, unpack_strings
@@ -209,7 +209,7 @@ def _require_compressed(data: Any, indices: Any, indptr: Any, major: int, minor:
     ):
         raise ModelFormatError("A sparse matrix has arrays of the wrong type.")
     fits = len(indptr) == major + 1 and len(data) == len(indices) and indptr[0] == 0
-    if not fits or indptr[-1] != len(indices) or (np.diff(indptr) < 0).any():
+    if not fits or indptr[-1] != len(indices) or falls(indptr):
         raise ModelFormatError("The rows of a sparse matrix do not fit its entries.")
     if len(indices) and not (indices.min() >= 0 and indices.max() < minor):
         raise ModelFormatError("A sparse matrix has entries outside of its shape.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,12 +16,13 @@ Sizes = dict[str, int]
 """Letters of shapes: L labels, D features; others are known from the first array that has them."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Field(ABC):
     """What an attribute must be."""
 
-    needed: bool
+    needed: bool = True
     """Whether it must be there and not None."""
-    large: bool
+    large: bool = True
     """Whether reading it may wait until it is used."""
 
     def check(self, name: str, value: Any, sizes: Sizes) -> None:
@@ -43,17 +44,18 @@ class Kind(Field):
 
     kinds: type | str | tuple[type | str, ...]
     """Classes, or "module:name" of those that are imported when there is something to check."""
-    needed: bool = True
-    large: bool = False
+    large: bool = field(default=False, kw_only=True)
+    each: type = object
+    """The class of the items of a list."""
 
     def objection(self, value: Any, sizes: Sizes) -> str:
-        """Say if it is of another class."""
+        """Say if it is of another class, or one of its items is."""
         kinds = self.kinds if isinstance(self.kinds, tuple) else (self.kinds,)
-        return (
-            ""
-            if any(isinstance(value, class_at(kind)) for kind in kinds)
-            else f"is of type {type(value).__name__}"
-        )
+        if not any(isinstance(value, class_at(kind)) for kind in kinds):
+            return f"is of type {type(value).__name__}"
+        if isinstance(value, list) and not all(isinstance(one, self.each) for one in value):
+            return f"has items that are no {self.each.__name__}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,10 @@ class Numbers(Field):
     """An array, its axes given by letters: "L D"."""
 
     axes: str
-    needed: bool = True
     kinds: str = "f"
     """Kinds of NumPy's types."""
     sparsely: bool = False
     """Whether it may be a sparse matrix, with columns one behind the other."""
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if type or shape are others."""
@@ -85,7 +85,6 @@ class Observations(Field):
     """Rows of numbers, n of them, dense or sparse; or n objects."""
 
     needed: bool = False
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if type or shape are others."""
@@ -101,9 +100,6 @@ class Observations(Field):
 @dataclass(frozen=True)
 class Models(Field):
     """A list of fitted estimators, at least one, whose labels are among those there are."""
-
-    needed: bool = True
-    large: bool = True
 
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if it is another list, or none."""

@@ -109,11 +109,13 @@ class Registry:
         for name, value in parts.items():
             if name not in known:
                 raise ModelFormatError(f"{cls.__name__} has no setting {name!r}.")
-            kinds = [self.kinds.get(word) for word in _words(known[name].annotation)]
-            if None not in kinds and not _is_one_of(value, kinds):
+            annotation = known[name].annotation
+            annotation = str(getattr(annotation, "__forward_arg__", annotation))  # named tuples wrap it
+            kinds = [self.kinds.get(word) for word in _words(annotation)]
+            named = "dict[str, " not in annotation or _has_names(value)
+            if not named or (None not in kinds and not _is_one_of(value, kinds)):
                 raise ModelFormatError(
-                    f"{cls.__name__} takes {name} of type {known[name].annotation}, "
-                    f"not {type(value).__name__}."
+                    f"{cls.__name__} takes {name} of type {annotation}, not {type(value).__name__}."
                 )
         return dict(parts)
 
@@ -126,9 +128,13 @@ class Registry:
         return {row.name: row for row in self.stored}
 
 
-def _words(annotation: Any) -> list[str]:
+def _words(annotation: str) -> list[str]:
     """Split ``A | B[C]`` into its parts, without brackets."""
-    return [part.strip() for part in re.sub(r"\[.*\]", "", str(annotation)).split("|")]
+    return [part.strip() for part in re.sub(r"\[.*\]", "", annotation).split("|")]
+
+
+def _has_names(value: Any) -> bool:
+    return not isinstance(value, dict) or all(isinstance(name, str) for name in value)
 
 
 def _is_one_of(value: Any, kinds: list[Any]) -> bool:

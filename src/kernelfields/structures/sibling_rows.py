@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import Array, offsets_of
+from ..arrays import Array, falls, offsets_of
 from ..errors import InputError
 from ..memory import require_memory
 
@@ -16,7 +16,7 @@ def require_siblings(siblings: npt.ArrayLike, offsets: npt.ArrayLike, lengths: A
     if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in "iu":
         raise InputError(f"siblings are {rows.dtype} of shape {rows.shape}, expected whole numbers (C, 3).")
     fits = starts.shape == (len(lengths) + 1,) and starts.dtype.kind in "iu"
-    if not fits or starts[0] != 0 or starts[-1] != len(rows) or (np.diff(starts) < 0).any():
+    if not fits or starts[0] != 0 or starts[-1] != len(rows) or falls(starts):
         raise InputError(
             f"sibling_offsets must rise from 0 to {len(rows)}, with one number more than sentences."
         )

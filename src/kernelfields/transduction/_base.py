@@ -273,7 +273,12 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         vars(self).update(state)
 
     def _rehearse(self) -> None:
+        """Predict for an observation of the graph, or for one with no links to its vertices."""
         self._named(self._vertex_values(self.vertex_of_[:1]))
+        if _is_precomputed(self.graph_):
+            self._values(sparse.csr_matrix((1, self.n_features_in_)))
+        else:
+            self._values(np.zeros((1, 1)) if self.vertices_ is None else self.vertices_[:1])
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""
