@@ -77,7 +77,7 @@ class Matrix(NamedTuple):
 
 
 def falls(values: Array) -> bool:
-    """Tell whether some number is below the one before it; differences of whole numbers may overflow."""
+    """Return whether any number is below the one before it; differences of whole numbers may overflow."""
     return bool((values[1:] < values[:-1]).any())
 
 

@@ -71,7 +71,7 @@ class Layouts(Field):
     """A layout as files hold it."""
 
     def objection(self, value: Any, sizes: Sizes) -> str:
-        """Say what is wrong with it."""
+        """Describe what does not fit."""
         if not isinstance(value, FieldLayout):
             return f"is of type {type(value).__name__}"
         links, shape = value.links, value.shape

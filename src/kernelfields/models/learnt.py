@@ -27,7 +27,7 @@ class Extractors(Field):
     needed: bool = False
 
     def objection(self, value: Any, sizes: Sizes) -> str:
-        """Say what is wrong with it."""
+        """Describe what does not fit."""
         found = getattr(value, "n_features", sizes["D"])
         return EXTRACTOR.objection(value, sizes) or (
             "" if found == sizes["D"] else f"has {found} features, expected {sizes['D']}"
