@@ -499,6 +499,8 @@ def read_or_refused(content: bytes, folder: Path, X: Any) -> None:
         ("kernel-crf-nystroem", 487),
         ("sequence-pipeline", 556),
         ("structured-perceptron", 200387),
+        ("kernel-crf-posterior", 501453),
+        ("crf-calibrated", 100374),  # asked for 32 GB
     ],
 )
 def test_mutants_that_once_failed_with_plain_errors(name: str, seed: int, tmp_path: Path) -> None:

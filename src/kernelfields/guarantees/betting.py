@@ -54,7 +54,7 @@ class Betting(MeanTest):
         known = before if before.shape[1] else np.full((len(draws), 1), 0.5 * (gains.most - gains.least))
         squares, seen = (known**2).sum(axis=1), known.shape[1]
         capital, highest = np.zeros(len(draws)), np.zeros(len(draws))  # logarithms
-        ends = np.unique(np.linspace(0, n, self.blocks + 1).round().astype(int))
+        ends = np.unique(np.linspace(0, n, min(self.blocks, n) + 1).round().astype(int))
         for a, b in pairwise(ends.tolist()):
             bets = _bets(capital, highest, level, squares / seen * (n - a), self.risk / -gains.least)
             path = capital[:, None] + np.cumsum(np.log1p(bets[:, None] * draws[:, a:b]), axis=1)

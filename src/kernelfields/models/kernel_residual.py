@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 
 from ..arrays import Array
+from ..errors import ScoreError
 from ..kernels import Kernel
 from ..observations import in_precision
 from .model import ScoredBatch
@@ -72,6 +73,8 @@ class KernelResidual(NamedTuple):
         """Return a root of the covariance at some observations."""
         here = np.asarray(self.kernel.block(observations, observations), dtype=np.float64)
         rest = (here - inside.T @ inside) / self.penalty
+        if not np.isfinite(rest).all():
+            raise ScoreError("The covariance of the posterior is NaN or infinite at some observations.")
         values, vectors = np.linalg.eigh(rest)  # rounding leaves eigenvalues just below zero
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
