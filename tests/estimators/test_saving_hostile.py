@@ -171,6 +171,7 @@ HOSTILE = [
     ("crf", state("coef_", {"$array": "start_"}), "coef_ has 1 axes, expected 2"),
     ("crf", state("n_features_in_", 7), "expected \\(3, 7\\)"),
     ("crf", state("n_features_in_", 1.5), "n_features_in_ is of type float"),
+    ("label-propagation", state("n_features_in_", False), "n_features_in_ is of type bool"),
     ("crf", state("coef_", {"$array": "coef_", "axes": [0, 0]}), "other axes"),
     ("crf", lambda h, a: model_of(h)["labels"].append("more"), "expected \\(4,"),
     ("crf", lambda h, a: model_of(h).__setitem__("labels", ["a", "a", "b"]), "occurs twice"),

@@ -51,7 +51,8 @@ class Kind(Field):
     def objection(self, value: Any, sizes: Sizes) -> str:
         """Say if it is of another class, or one of its items is."""
         kinds = self.kinds if isinstance(self.kinds, tuple) else (self.kinds,)
-        if not any(isinstance(value, class_at(kind)) for kind in kinds):
+        known = any(isinstance(value, class_at(kind)) for kind in kinds)
+        if not known or (type(value) is bool and bool not in kinds):
             return f"is of type {type(value).__name__}"
         if isinstance(value, list) and not all(isinstance(one, self.each) for one in value):
             return f"has items that are no {self.each.__name__}"
