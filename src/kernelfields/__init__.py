@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         BoostedCRF,
         Cascade,
         ClassifierMarkovModel,
-        CliqueKernel,
         CliqueMeasures,
         FieldClustering,
         GPSequenceClassifier,
@@ -46,6 +45,8 @@ if TYPE_CHECKING:
     )
     from .files.read import read
     from .fitting.evidence_tuning import tune_by_evidence
+    from .fitting.run_settings import Run
+    from .models.parts import FixedScores, FreeScores, KernelScores, LinearScores, Parts, TreeScores
     from .persistence.registered import register
     from .trials.comparing import compare
     from .trials.tuning import tune
@@ -60,9 +61,10 @@ __all__ = [
     "BoostedCRF",
     "Cascade",
     "ClassifierMarkovModel",
-    "CliqueKernel",
     "CliqueMeasures",
     "FieldClustering",
+    "FixedScores",
+    "FreeScores",
     "GPSequenceClassifier",
     "HiddenStates",
     "HiddenUnitCRF",
@@ -71,12 +73,16 @@ __all__ = [
     "KernelCRF",
     "KernelLogisticRegression",
     "KernelPerceptron",
+    "KernelScores",
     "LabelPropagation",
     "LabelSpreading",
+    "LinearScores",
     "MarkovField",
     "ModelFormatError",
+    "Parts",
     "PassiveAggressive",
     "PoissonLearning",
+    "Run",
     "ScoreError",
     "SelfTraining",
     "SequenceAdaBoost",
@@ -87,6 +93,7 @@ __all__ = [
     "StructuredPerceptron",
     "StructuredSVM",
     "TransductiveSVM",
+    "TreeScores",
     "__version__",
     "compare",
     "distributed",
@@ -103,6 +110,10 @@ _HOMES = {
     "InputError": "errors",
     "ModelFormatError": "errors",
     "ScoreError": "errors",
+    "Run": "fitting.run_settings",
+    **dict.fromkeys(
+        ["FixedScores", "FreeScores", "KernelScores", "LinearScores", "Parts", "TreeScores"], "models.parts"
+    ),
     "read": "files",
     "register": "persistence.registered",
     "compare": "trials.comparing",

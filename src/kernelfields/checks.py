@@ -245,7 +245,7 @@ def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
         raise unknown_name(what, name, table)
     if not isinstance(name, table.kinds):
         names = ", ".join(map(repr, table))
-        kinds = "".join(f" or a {kind.__name__}" for kind in table.kinds)
+        kinds = "".join(f" or a{'n' * (kind.__name__[0] in 'AEIOU')} {kind.__name__}" for kind in table.kinds)
         raise InputError(f"{what} is {shown(name)}; it must be one of {names}{kinds}.")
     return name
 

@@ -59,8 +59,8 @@ def found_at(place: str) -> Any:
 
     Examples
     --------
-    >>> found_at(".losses.log:Log").__name__
-    'Log'
+    >>> found_at(".losses.log:LogLoss").__name__
+    'LogLoss'
     """
     module, _, name = place.partition(":")
     return reduce(getattr, name.split("."), import_module(module, PACKAGE))

@@ -93,9 +93,8 @@ def split_settings(
 
 def change_settings(name: str, value: Any, settings: Mapping[str, Any]) -> Any:
     """Return a value with other settings: a copy of one that is frozen, any other itself."""
-    if hasattr(value, "set_params") and not isinstance(value, type):
-        value.set_params(**settings)
-        return value
+    if hasattr(value, "set_params") and not isinstance(value, type) and not _is_frozen(value):
+        return value.set_params(**settings)
     if not _is_frozen(value):
         inner = ", ".join(settings)
         raise InputError(f"{name} is {shown(value)}, which has no parameters; {inner} cannot be set.")

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from .constraints import Rule
     from .decoders import Decoder
     from .emissions import Emissions, Family
-    from .losses import CustomLoss, LossSettings
+    from .losses import CustomLoss, Log, LossSettings
     from .online import Variant
     from .posterior import PosteriorMethod
+    from .selection import Selection
     from .solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver, Solver
     from .structures import Structure
 
@@ -24,14 +25,15 @@ LOSSES: Table[LossSettings | CustomLoss] = Table(
     ".losses._settings_base:LossSettings",
     ".losses.custom:CustomLoss",
     entries={
-        "log": Later(".losses.log_settings:LogSettings"),
-        "marginal-log": Later(".losses.marginal_log:MarginalLogSettings"),
-        "pseudo": Later(".losses.pseudo:PseudoLikelihoodSettings"),
-        "piecewise": Later(".losses.piecewise:PiecewiseSettings"),
+        "log": Later(".losses.log_settings:Log"),
+        "marginal-log": Later(".losses.marginal_log:MarginalLog"),
+        "pseudo": Later(".losses.pseudo:PseudoLikelihood"),
+        "piecewise": Later(".losses.piecewise:Piecewise"),
         "pseudo-em": Later(".losses.variational_em:VariationalEM"),
         "entropy": Later(".losses.entropy:EntropyRegularised"),
     },
 )
+LOG_LOSSES: Table[Log] = Table(".losses.log_settings:Log", entries={"log": Later(".losses.log_settings:Log")})
 SOLVERS: Table[Solver] = Table(
     ".solvers._base:Solver",
     entries={
@@ -106,6 +108,11 @@ APPROXIMATIONS: Table[Approximation] = Table(
         "nystroem": Later(".approximation.nystroem:Nystroem"),
         "fourier": Later(".approximation.fourier:RandomFourier"),
     },
+)
+BASES: Table[Approximation | Selection] = Table(
+    ".approximation._base:Approximation",
+    ".selection._growing_base:Selection",
+    entries=APPROXIMATIONS.entries,
 )
 CONSTRAINTS: Table[Rule] = Table(
     ".constraints._base:Rule",

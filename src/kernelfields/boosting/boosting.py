@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, rows_of
 from ..fitting.run import Observer
-from ..losses import Log, PartialLog
+from ..losses import LogLoss, PartialLog
 from ..objective import Point, Problem, Term
 from ..solvers import NewtonCG, Progress, Reason, Stop
 from ..structures import EdgeBatch, Scores
@@ -57,7 +57,7 @@ class Boosting:
 
     def __init__(
         self,
-        loss: Log | PartialLog,
+        loss: LogLoss | PartialLog,
         terms: list[Term],
         fixed: Scores | None,
         bins: Mapping[str, Bins],

@@ -10,6 +10,7 @@ from ..approximation import Nystroem
 from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
 from ..features.images import OrientationChannels
 from ..kernels import RBF
+from ..models.parts import Parts
 
 KERNEL = RBF(gamma=0.03)
 PENALTY = 0.05
@@ -44,7 +45,7 @@ ENTRIES = (
     DemoModel(
         "kernel CRF, dense",
         False,
-        lambda: KernelCRF(KERNEL, penalty=PENALTY, fit_intercept=False, decoder="posterior"),
+        lambda: KernelCRF(KERNEL, penalty=PENALTY, parts=Parts(bias=None), decoder="posterior"),
     ),
     DemoModel(
         "kernel CRF, sparse",
@@ -52,16 +53,16 @@ ENTRIES = (
         lambda: KernelCRF(
             KERNEL,
             penalty=PENALTY,
-            approximation=Nystroem(BASIS),
+            basis=Nystroem(BASIS),
             random_state=0,
-            fit_intercept=False,
+            parts=Parts(bias=None),
             decoder="posterior",
         ),
     ),
     DemoModel(
         "kernel CRF, strokes",
         False,
-        lambda: KernelCRF(RBF(gamma=0.45), penalty=0.03, fit_intercept=False, decoder="posterior"),
+        lambda: KernelCRF(RBF(gamma=0.45), penalty=0.03, parts=Parts(bias=None), decoder="posterior"),
         strokes=True,
     ),
 )

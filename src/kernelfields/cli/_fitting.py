@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from ..errors import InputError
+from ..fitting.run import heeds
 from ..trials.preparing import inner, prefix_of
 from ._progress import LiveLine
 
@@ -36,15 +37,16 @@ def shown(
 ) -> ShownFit:
     """Let an estimator fit with a live line."""
     started = time.perf_counter()
-    settings, key = inner(estimator).get_params(deep=False), f"{prefix_of(estimator)}callback"
+    settings, key = inner(estimator).get_params(deep=False), f"{prefix_of(estimator)}run__callback"
+    watched = heeds(inner(estimator), "callback")
     # Drafts of a model inside a pipeline cannot judge sequences as they were before it.
     line = LiveLine(console, settings.get("tol"), judge if inner(estimator) is estimator else None)
     with warnings.catch_warnings(record=True) as caught, line:
         warnings.simplefilter("always")
-        if "callback" in settings:
+        if watched:
             estimator.set_params(**{key: line})
         fit()
-    if "callback" in settings:
+    if watched:
         estimator.set_params(**{key: None})
     return ShownFit(estimator, time.perf_counter() - started, [str(w.message) for w in caught])
 
@@ -73,10 +75,10 @@ def set_checkpoint(estimator: Any, name: str, keep: Keeping) -> None:
             raise InputError("--resume needs --checkpoint FOLDER.")
         return
     estimator = inner(estimator)
-    if "checkpoint" not in estimator.get_params(deep=False):
+    if not heeds(estimator, "checkpoint"):
         raise InputError(f"{name} keeps no checkpoints; crf and kernel-crf do.")
     file = folder / f"{name}.checkpoint"
     if file.exists() and not resume:
         raise InputError(f"{file} is there from an earlier run: add --resume to go on, or remove it.")
     folder.mkdir(parents=True, exist_ok=True)
-    estimator.set_params(checkpoint=file, checkpoint_seconds=seconds)
+    estimator.set_params(run__checkpoint=file, run__checkpoint_seconds=seconds)

@@ -131,10 +131,10 @@ def _crf(data: FileData, choice: Choice) -> CRF:
 
 def _kernel_crf(data: FileData, choice: Choice) -> KernelCRF:
     large = choice.basis is not None or data.n_positions > DENSE_LIMIT
-    approximation = Nystroem(BASIS if choice.basis is None else choice.basis) if large else None
+    basis = Nystroem(BASIS if choice.basis is None else choice.basis) if large else None
     settings = _shared(data, choice) | _search(choice) | {"random_state": choice.seed}
     penalty = _penalty(choice, 1.0 if data.is_sparse else 0.1)
-    return KernelCRF(_kernel(data, choice), penalty=penalty, approximation=approximation, **settings)
+    return KernelCRF(_kernel(data, choice), penalty=penalty, basis=basis, **settings)
 
 
 def _gp(data: FileData, choice: Choice) -> GPSequenceClassifier:

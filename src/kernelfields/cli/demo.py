@@ -115,9 +115,9 @@ def try_entry(console: Console, entry: DemoModel, training: Words, test: Words) 
     model = entry.make()
     started = time.perf_counter()
     with LiveLine(console, None) as line:
-        model.set_params(callback=line).fit(entry.inputs(training[0]), training[1])
+        model.set_params(run__callback=line).fit(entry.inputs(training[0]), training[1])
     seconds = time.perf_counter() - started
-    model.set_params(callback=None)
+    model.set_params(run__callback=None)
     inputs, true = entry.inputs(test[0]), test[1]
     with remembering_scores():
         marginals = model.predict_marginals(inputs)

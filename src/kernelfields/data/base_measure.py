@@ -58,10 +58,10 @@ def add_base_measure(
         if table is None:
             continue
         if clique not in theta:
-            raise InputError(f"base_measure has {clique!r}, which {type(batch).__name__} does not have.")
+            raise InputError(f"measure has {clique!r}, which {type(batch).__name__} does not have.")
         shape = batch.cliques[clique].values
         if table.shape != shape:
-            raise InputError(f"base_measure of {clique!r} has shape {table.shape}, expected {shape}.")
+            raise InputError(f"measure of {clique!r} has shape {table.shape}, expected {shape}.")
         theta[clique] = theta[clique] + table
 
 
@@ -72,9 +72,9 @@ def _table(given: Any, name: str) -> Array | None:
     try:
         table = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"base_measure of {name!r} is no array of numbers: {error}.") from error
+        raise InputError(f"measure of {name!r} is no array of numbers: {error}.") from error
     if np.isnan(table).any() or (table == np.inf).any():
-        raise InputError(f"base_measure of {name!r} has NaN or infinity.")
+        raise InputError(f"measure of {name!r} has NaN or infinity.")
     return table
 
 
@@ -89,17 +89,17 @@ def log_base_measure(measure: BaseMeasure, observations: Any, classes: Array) ->
         result = np.zeros(len(classes))
         for label, value in measure.items():
             if label not in index:
-                raise InputError(f"base_measure has the unknown label {label!r}.")
+                raise InputError(f"measure has the unknown label {label!r}.")
             result[index[label]] = value
     else:
         if not callable(measure):
             raise InputError(
-                f"base_measure is {shown(measure)}; it must be a mapping, a function or CliqueMeasures."
+                f"measure is {shown(measure)}; it must be a mapping, a function or CliqueMeasures."
             )
         result = np.asarray(measure(observations), dtype=np.float64)
         expected: tuple[int, ...] = (observations.shape[0], len(classes))
         if result.shape != expected:
-            raise InputError(f"base_measure gave an array of shape {result.shape}, expected {expected}.")
+            raise InputError(f"measure gave an array of shape {result.shape}, expected {expected}.")
     if np.isnan(result).any() or (result == np.inf).any():
-        raise InputError("base_measure gave NaN or infinity.")
+        raise InputError("measure gave NaN or infinity.")
     return result

@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..constraints import Forbidden, Rule
 from ..data.sample_weights import read_weights
 from ..errors import InputError, warn_user
-from ..losses import ClassWeight, CustomLoss, LossSettings
+from ..losses import CustomLoss, LossSettings
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
@@ -91,8 +91,6 @@ def read_training(
     *,
     own: Collection[str] = frozenset(),
     sample_weight: Any = None,
-    class_weight: ClassWeight = None,
-    cost: Any = None,
     loss: str | LossSettings | CustomLoss = "log",
     constraints: str | Rule | None = None,
     known: list[Any] | None = None,
@@ -122,19 +120,11 @@ def read_training(
         require_labelling(structure, "constraints")
     ruled = constraints is not None or structure.forbidden_pairs
     forbidden = read_rules(structure, constraints, chain, encoded) if ruled else None
-    for name, setting in (("observed_only", observed_only), ("class_weight", class_weight)):
-        if setting:
-            require_labelling(structure, name)
+    if observed_only:
+        require_labelling(structure, "observed_only")
     observed = Observed.of(inputs, encoded, chain) if observed_only else None
     require_suited_loss(settings, structure, constraints)
-    whole = settings.bind(
-        chain,
-        encoded.labels,
-        classes=encoded.classes,
-        weights=weights,
-        class_weight=class_weight,
-        cost=cost,
-    )
+    whole = settings.bind(chain, encoded.labels, classes=encoded.classes, weights=weights)
     return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, own)
 
 
@@ -145,6 +135,8 @@ def require_suited_loss(settings: LossSettings, structure: Structure, constraint
         raise InputError(f"constraints do not go with {name}: {settings.unruled}.")
     if settings.labelling_only:
         require_labelling(structure, f"loss={name}")
+    if settings.class_weight is not None:
+        require_labelling(structure, "class_weight")
 
 
 def require_seen(batch: StructureBatch, seen: Collection[str] = ()) -> None:
@@ -153,7 +145,7 @@ def require_seen(batch: StructureBatch, seen: Collection[str] = ()) -> None:
         if (clique in batch.observations or clique in batch.featured) and clique not in seen:
             raise InputError(
                 f"X has features of {clique!r} cliques, which this model does not look at. CRF does, with "
-                f"edge_features=True for edges, and KernelCRF with a CliqueKernel on {clique!r}."
+                f"Parts(edge_features=LinearScores()) for edges, KernelCRF with KernelScores(on={clique!r})."
             )
 
 

@@ -20,8 +20,8 @@ def require_open(client: Any, reason: Exception | None = None) -> None:
     """Refuse a client that is closed; ``reason`` is what was raised because of that."""
     if client.status in CLOSED:
         raise DistributedError(
-            "The client is closed, as it is after waiting for its scheduler in vain; with checkpoint= a fit "
-            "with a new client goes on from where it was."
+            "The client is closed, as it is after waiting for its scheduler in vain; with "
+            "Run(checkpoint=...) a fit with a new client goes on from where it was."
         ) from reason
 
 

@@ -127,8 +127,8 @@ class DaskPool(ShardPool):
                 self._cluster.forget()
                 time.sleep(PAUSE * 2**attempt)
         raise DistributedError(
-            f"The cluster lost its work {ATTEMPTS} times ({type(reason).__name__}); with checkpoint= a fit "
-            "goes on from where it was."
+            f"The cluster lost its work {ATTEMPTS} times ({type(reason).__name__}); with Run(checkpoint=...) "
+            "a fit goes on from where it was."
         ) from reason
 
     def exact(self) -> DaskPool:
@@ -241,8 +241,8 @@ class _Cluster:
 
 def _no_workers() -> DistributedError:
     return DistributedError(
-        f"The cluster has had no workers for {DESERTED:g} seconds; with checkpoint= a fit goes on from "
-        "where it was."
+        f"The cluster has had no workers for {DESERTED:g} seconds; with Run(checkpoint=...) a fit goes on "
+        "from where it was."
     )
 
 

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from ..fields import MarkovField
     from ..fitting.observers import Onlooker
     from ..incremental import AROW, PassiveAggressive, StochasticCRF, StructuredPerceptron
-    from ..models.clique_kernels import CliqueKernel
     from ..models.labeller import SequenceLabeller
     from ..persistence.files import load
     from ..transduction import LabelPropagation, LabelSpreading, PoissonLearning, TransductiveSVM
@@ -40,7 +39,6 @@ else:
             ".fields": "MarkovField",
             ".fitting.observers": "Onlooker",
             ".incremental": "AROW PassiveAggressive StochasticCRF StructuredPerceptron",
-            ".models.clique_kernels": "CliqueKernel",
             ".models.labeller": "SequenceLabeller",
             ".persistence.files": "load",
             ".transduction": "LabelPropagation LabelSpreading PoissonLearning TransductiveSVM",
@@ -74,7 +72,6 @@ __all__ = [
     "BoostedCRF",
     "Cascade",
     "ClassifierMarkovModel",
-    "CliqueKernel",
     "CliqueMeasures",
     "FieldClustering",
     "GPSequenceClassifier",

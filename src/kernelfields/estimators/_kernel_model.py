@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from contextlib import nullcontext
 from copy import copy
-from dataclasses import fields
-from typing import Any, Self
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,21 +18,22 @@ from ..data.training import Training
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
-from ..fitting.observers import EarlyStopping, ProgressLine
+from ..fitting.observers import EarlyStopping
 from ..fitting.provenance import provenance_of
 from ..fitting.run import (
     Found,
     mismatches,
-    observers,
+    open_observer,
     present,
     previous,
     reporter,
     starts_afresh,
     watched_search,
 )
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS, selecting
 from ..gram import origins, unique_observations
-from ..kernels import Kernel
+from ..kernels import Kernel, Weighted
 from ..models.attributes import keep_scorers
 from ..models.averaging import Averaging
 from ..models.expansion import Gathered, expand, gather
@@ -47,18 +47,18 @@ from ..models.kernel_weights import weighed
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import KERNEL
 from ..models.model import Model
-from ..models.parts import BoundParts
+from ..models.parts import BoundParts, FixedScores, Part, Parts, fixed_measure, parts_of
 from ..models.posterior_fit import kernel_attributes, posterior_of, selected_attributes
 from ..models.selected import continued, finish, gathered, pair_scores, selected_of, task_of
 from ..models.selected_held_out import SelectionHeldOut
 from ..models.separate_kernels import SeparateKernels
-from ..models.terms import kernel_solver, read_norms, solver_for
+from ..models.terms import kernel_solver, solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
 from ..objective import Certificate
 from ..observations import in_precision
 from ..posterior import require_posterior
-from ..selection import Atoms, Growth, GrowthTask, SelectionReason, SelectionStep
+from ..selection import Atoms, Growth, GrowthTask, Selection, SelectionReason, SelectionStep
 from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose
 
 FIT_ONLY = (
@@ -95,6 +95,9 @@ class KernelModel(SequenceLabeller):
     _learnt = KERNEL
     _transient = ("_growth", "_residual")
 
+    _learns_weights: ClassVar[bool] = True  # of `Weighted` kernels
+    kernel: Any
+    run: Run
     path_: list[SelectionStep]
     selected_: dict[str, Atoms]
     _growth: Growth | None
@@ -102,8 +105,15 @@ class KernelModel(SequenceLabeller):
 
     def _recipe(self) -> KernelRecipe:
         """Return the settings, by the names they have for all kernel models."""
-        names = (field.name for field in fields(KernelRecipe))
-        return KernelRecipe(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+        names = [field.name for field in fields(KernelRecipe) if field.name != "parts"]
+        settings = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        if self._learns_weights and isinstance(self.kernel, Weighted):
+            settings |= {"kernel": list(self.kernel.kernels), "kernel_weights": self.kernel.by}
+        return KernelRecipe(parts=self._given_parts(), **settings)
+
+    def _given_parts(self) -> Parts:
+        """Return what differs from the parts of a `KernelCRF`."""
+        return parts_of(self, Part, FixedScores)
 
     @starts_afresh
     def fit(
@@ -132,7 +142,7 @@ class KernelModel(SequenceLabeller):
             How many times each sequence counts.
         X_dev, y_dev : lists, optional
             Held-out sequences: the search ends when their likelihood has not risen for ``patience``
-            iterations, and the best function seen is kept. With ``selection``, it is the number of
+            iterations, and the best function seen is kept. With a selection, it is the number of
             functions that they decide about. Kernel values between them and the basis are kept in memory.
         X_unlabelled : list, optional
             Sequences without labels, for kernels that look at observations before they compare any
@@ -142,7 +152,7 @@ class KernelModel(SequenceLabeller):
         require_settings(vars(self), {**CHECKS, "penalty": each(require_not_negative), "sparse": selecting})
         recipe = self._recipe()
         solvers = KERNEL_SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
-        solver = solver_for(choose(solvers, recipe.solver, "solver"), read_norms(recipe.norms), recipe.solver)
+        solver = solver_for(choose(solvers, recipe.solver, "solver"), recipe.norms, recipe.solver)
         training = recipe.read(X, y, lengths, sample_weight, X_unlabelled)
         given, recipe = recipe, recipe.on(recipe.observations(training))
         if given.uses_unlabelled:
@@ -156,12 +166,13 @@ class KernelModel(SequenceLabeller):
         if recipe.kernel_weights is not None:
             data, self.kernel_weights_, bound = weighed(data, solver)
             recipe, kernels, edge_kernel = data.recipe, data.kernels, data.edge_kernel
-        if recipe.selection is not None:
-            self._fit_selected(data, X_dev, y_dev, (X, y, lengths, sample_weight))
+        selection = recipe.selection
+        if selection is not None:
+            self._fit_selected(data, selection, X_dev, y_dev, (X, y, lengths, sample_weight))
             self._certify_weights(bound)
             return self
         checkpoint = None
-        if recipe.checkpoint is not None:
+        if recipe.run.checkpoint is not None:
             # before anything is drawn: a generator that has drawn is another setting
             checkpoint = checkpoint_of(given, training.contents(), KERNEL_SETTINGS)
         expanded = expand(data)
@@ -174,7 +185,7 @@ class KernelModel(SequenceLabeller):
         if X_dev is not None or y_dev is not None:
             held_out = read_held_out(self, training, X_dev, y_dev)
             loss = held_out_loss(recipe, expanded, training, held_out)
-            stopping = EarlyStopping(loss, recipe.patience)
+            stopping = EarlyStopping(loss, recipe.run.patience)
         kept = None if checkpoint is None else checkpoint.start(problem.size)
         start = problem.zero() if kept is None else problem.refreshed(kept.astype(problem.element_dtype))
         last = previous(self) if recipe.warm_start and kept is None else None
@@ -188,7 +199,7 @@ class KernelModel(SequenceLabeller):
             model._take(training, observations, gather(point, expanded.bases), data.others, point)
             return model
 
-        watching, exact = present(reporter(recipe.callback, draft), stopping), expanded.exact
+        watching, exact = present(reporter(recipe.run.callback, draft), stopping), expanded.exact
         found = watched_search(
             problem, start, solver, recipe.stop, watching, exact, checkpoint, recipe.verbose
         )
@@ -216,11 +227,16 @@ class KernelModel(SequenceLabeller):
             self.weights_certificate_ = self.certificate_._replace(lower_bound=min(bound, value))
 
     def _fit_selected(
-        self, data: KernelTraining, X_dev: Any, y_dev: Any, given: tuple[Any, Any, Any, Any]
+        self,
+        data: KernelTraining,
+        selection: Selection,
+        X_dev: Any,
+        y_dev: Any,
+        given: tuple[Any, Any, Any, Any],
     ) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
         recipe, training = data.recipe, data.training
-        chosen = task_of(data)
+        chosen = task_of(data, selection)
         task = chosen.task
         judge = None
         if X_dev is not None or y_dev is not None:
@@ -228,9 +244,8 @@ class KernelModel(SequenceLabeller):
         seed = int(random_state(recipe.random_state).randint(2**31 - 1))
         last = previous(self) if recipe.warm_start else None
         before = None if last is None else getattr(last, "_growth", None)
-        with ProgressLine() if recipe.verbose else nullcontext() as line:
-            observer = observers(reporter(recipe.callback), line)
-            growth = continued(before, Growth(task, recipe.selection, seed, judge, observer))
+        with open_observer(recipe) as observer:
+            growth = continued(before, Growth(task, selection, seed, judge, observer))
             state = growth.run()
         found, state = finish(growth, state, choose(LOW_RANK_SOLVERS, recipe.solver, "solver"), recipe.stop)
         parts, ends = gathered(chosen, state)
@@ -284,8 +299,8 @@ class KernelModel(SequenceLabeller):
             Value, lower bound over the full space, and gap; None where no bound exists.
         """
         self._require_fitted()
-        if self._recipe().clique_kernels or self._recipe().norms:
-            raise InputError("full_gap is not there for models with clique_kernels or norms.")
+        if self._recipe().further_looks or self._recipe().norms:
+            raise InputError("full_gap knows functions of vertices and edges with squared penalties only.")
         if self.fourier_ is not None:
             raise InputError("Random Fourier features are not functions of the kernel's space.")
         if isinstance(self._kernels, SeparateKernels):
@@ -308,7 +323,7 @@ class KernelModel(SequenceLabeller):
         result = copy(self)
         for name in FIT_ONLY:
             vars(result).pop(name, None)
-        vars(result).update({"callback": None} if "callback" in vars(self) else {})
+        result.run = replace(self.run, callback=None)
         return result
 
     def _keep(
@@ -366,7 +381,7 @@ class KernelModel(SequenceLabeller):
         older = known.pop("clique_kernels_", None) or ()
         vars(self).update(known)
         # files of older versions have it among the settings only
-        vars(self).setdefault("base_measure_", getattr(self, "base_measure", None))
+        vars(self).setdefault("base_measure_", fixed_measure(self._given_parts()))
         if older:
             L = len(self.classes_)
             parts = {f"clique_kernel {n}": one.reshaped(L) for n, one in enumerate(older)}
@@ -377,7 +392,7 @@ def _require_steady(recipe: KernelRecipe) -> None:
     """Refuse to go on from what would be another search the next time."""
     if recipe.warm_start and recipe.approximation is not None:
         raise InputError("warm_start does not go with an approximation: its subspace is another every time.")
-    if recipe.checkpoint is None:
+    if recipe.run.checkpoint is None:
         return
     if recipe.selection is not None:
         raise InputError("A selection keeps no checkpoints; it goes on by warm_start=True.")

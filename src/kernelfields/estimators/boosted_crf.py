@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -14,7 +13,7 @@ from scipy import sparse
 from ..arrays import Array
 from ..boosting.boosting import Boosting, BoostingHeldOut, run
 from ..boosting.trees import N_BINS, Bins, Forest, TreeSettings
-from ..checks import proper_share, require_not_negative, require_settings, whole
+from ..checks import proper_share, require_settings, whole
 from ..constraints import Rule
 from ..data.inputs import Inputs, read_inputs
 from ..data.reading import linked
@@ -25,20 +24,32 @@ from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.held_out import read_held_out
-from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import observers, reporter, starts_afresh
+from ..fitting.run import open_observer, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
-from ..losses import Log, PartialLog
+from ..losses import Log, LogLoss, PartialLog
 from ..models.attributes import keep_scorers, learnt_model
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import BOOSTED
 from ..models.model import KnownScores, Model, Scorer, add
-from ..models.parts import BoundParts, Penalties, free_parts
+from ..models.parts import (
+    BoundParts,
+    FreeScores,
+    Parts,
+    TreeScores,
+    compose,
+    free_parts,
+    looked_at,
+    parts_of,
+    require_no_norms,
+)
 from ..models.scorers import fuse_scorers
-from ..solvers import Progress
 from ..structures import EdgeBatch, Structure, StructureBatch
 from ..tables import structure_of
+
+FREE_PENALTY = 1.0
+"""λ of scores of labels alone: that of leaves is another thing."""
 
 
 @dataclass(eq=False, repr=False)
@@ -70,8 +81,10 @@ class BoostedCRF(SequenceLabeller):
         How many positions a leaf has at least.
     penalty : float
         λ of leaves.
-    edge_penalty : float
-        λ_e of the free scores.
+    parts : Parts
+        What differs from the parts b, start, end and V, whose penalty is 1, as in `CRF`.
+        ``Parts(edge_trees=TreeScores())`` lets label pairs have trees, too, L² in a round, that look at the
+        first position of a pair.
     max_features : float
         Share of the columns that each split may choose from, drawn anew.
     subsample : float
@@ -81,10 +94,6 @@ class BoostedCRF(SequenceLabeller):
         Names not seen in training are treated as missing.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
         What labels depend on, as in `CRF`.
-    fit_intercept, boundaries, edges : bool
-        Whether there is b, whether there are start and end, whether there is V.
-    edge_trees : bool
-        Whether label pairs also get trees, L² in a round, that look at the first position of a pair.
     classes : list, optional
         All labels that there are, in the order of ``classes_``, also those that the training set happens
         to lack; if not given, those that occur.
@@ -94,12 +103,10 @@ class BoostedCRF(SequenceLabeller):
         Label pairs, starts and ends that cannot occur, as in `CRF`.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` decides: the best labelling as a whole, or label by label.
-    patience : int
-        With held-out data: rounds without improvement there after which to stop.
     random_state : int, RandomState or None
         Seed of what is drawn in `fit`, and of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every round.
+    run : Run
+        Heeds ``patience`` and ``callback``, both of rounds.
     verbose : int
         1 shows a line of progress.
 
@@ -108,7 +115,7 @@ class BoostedCRF(SequenceLabeller):
     classes_ : (L,) array
         Labels, in the order of all arrays over labels.
     forests_ : dict
-        The trees by clique type: "node", and "edge" with ``edge_trees``.
+        The trees by clique type: "node", and "edge" with `TreeScores`.
     intercept_, transitions_, start_, end_ : arrays
         b (L,), V (L, L), start and end (L,), zeros for what is switched off; ``second_order_`` (L, L, L)
         with "chain2".
@@ -138,6 +145,7 @@ class BoostedCRF(SequenceLabeller):
             "trees grow on the bins of one training set; Ctrl-C keeps the rounds done so far",
         ),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"patience", "callback"})
 
     max_iter: int = 100
     _: KW_ONLY
@@ -146,22 +154,17 @@ class BoostedCRF(SequenceLabeller):
     max_depth: int | None = None
     min_samples_leaf: int = 20
     penalty: float = 1.0
-    edge_penalty: float = 1.0
+    parts: Parts = Parts()
     max_features: float = 1.0
     subsample: float = 1.0
     categorical: Sequence[int | str] | None = None
     structure: str | Structure = "chain"
-    fit_intercept: bool = True
-    boundaries: bool = True
-    edges: bool = True
-    edge_trees: bool = False
     classes: Sequence[Hashable] | None = None
     class_weight: dict[Any, float] | str | None = None
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
-    patience: int = 5
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -191,13 +194,8 @@ class BoostedCRF(SequenceLabeller):
         X_dev, y_dev : lists, optional
             Held-out sequences: boosting ends when their likelihood has not risen for ``patience``
             rounds, and the rounds up to the best one are kept.
-
-        Notes
-        -----
-        There is no ``warm_start`` or ``checkpoint``: trees are grown on bins of one training set; Ctrl-C
-        keeps the rounds done so far.
         """
-        special = {"edge_penalty": require_not_negative, "learning_rate": proper_share, "max_iter": whole()}
+        special = {"learning_rate": proper_share, "max_iter": whole()}
         require_settings(vars(self), {**CHECKS, **special})
         training = self._training(X, y, lengths, sample_weight)
         categorical = self._categorical(training.inputs)
@@ -205,7 +203,7 @@ class BoostedCRF(SequenceLabeller):
             clique: Bins(_seen_by(clique, training.chain, training.inputs.features), categorical)
             for clique in self._cliques(training.chain)
         }
-        assert isinstance(training.loss, Log | PartialLog)
+        assert isinstance(training.loss, LogLoss | PartialLog)
         boosting = Boosting(
             training.loss,
             self._labels_alone(training.chain).terms(),
@@ -229,8 +227,7 @@ class BoostedCRF(SequenceLabeller):
             model._take(training, boosting, boosting.element)
             return model
 
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            report = observers(reporter(self.callback, draft), line)
+        with open_observer(self, draft) as report:
             values, reason = run(boosting, self.max_iter, draws, self.subsample, held_out, report)
         self._keep(training, boosting, held_out)
         self.losses_, self.stop_reason_ = values, reason
@@ -251,9 +248,9 @@ class BoostedCRF(SequenceLabeller):
             None,
             y,
             structure,
-            own=("edge",) if self.edge_trees else (),
+            own=looked_at(parts_of(self, FreeScores, TreeScores)),
             sample_weight=sample_weight,
-            class_weight=self.class_weight,
+            loss=Log(class_weight=self.class_weight),
             constraints=self.constraints,
             classes=self.classes,
         )
@@ -278,15 +275,13 @@ class BoostedCRF(SequenceLabeller):
 
     def _labels_alone(self, batch: StructureBatch) -> BoundParts:
         """Return the parts that look at labels alone."""
-        penalties = Penalties.of(float(self.edge_penalty), None)
-        parts = free_parts(
-            batch, penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
-        )
-        return BoundParts.of_labels(parts, batch)
+        given = parts_of(self, FreeScores, TreeScores)
+        require_no_norms(self, given)
+        return BoundParts.of_labels(compose(free_parts(batch), given, FREE_PENALTY), batch)
 
     def _cliques(self, chain: EdgeBatch) -> tuple[str, ...]:
         """Cliques that have trees; without a pair in the training set there is nothing to grow them from."""
-        return ("node", "edge") if self.edge_trees and len(chain.edge_heads) else ("node",)
+        return ("node", "edge") if looked_at(self.parts) and len(chain.edge_heads) else ("node",)
 
     @staticmethod
     def _fixed(training: Training, chain: EdgeBatch) -> dict[str, Array] | None:
@@ -308,7 +303,7 @@ class BoostedCRF(SequenceLabeller):
             clique: _seen_by(clique, held_out.chain, held_out.inputs.features)
             for clique in self._cliques(training.chain)
         }
-        return BoostingHeldOut(value, seen, held_out.chain.shapes, self.patience)
+        return BoostingHeldOut(value, seen, held_out.chain.shapes, self.run.patience)
 
     def _keep(self, training: Training, boosting: Boosting, held_out: BoostingHeldOut | None) -> None:
         """Take over what was learnt, all at once."""

@@ -21,8 +21,7 @@ from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_graph_windows, stack_tree_windows, stack_windows
 from ..fitting.observers import ProgressLine
-from ..fitting.routing import Routed
-from ..fitting.run import starts_afresh
+from ..fitting.run import Routed, starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.labeller import Labels
 from ..models.model import fitted_structure

@@ -6,21 +6,20 @@ import copy
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from ..arrays import Array
 from ..checks import require_settings
 from ..constraints import Rule
-from ..data.base_measure import BaseMeasure, kept_measure
+from ..data.base_measure import kept_measure
 from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
 from ..data.training import Training, read_training
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
-from ..fitting.checkpoint import checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
 from ..fitting.observers import EarlyStopping
 from ..fitting.provenance import provenance_of
@@ -34,6 +33,7 @@ from ..fitting.run import (
     starts_afresh,
     watched_search,
 )
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..losses import CustomLoss, LossSettings
 from ..models.attributes import LinearAttributes, keep_scorers, learnt_model, scorers_of
@@ -41,9 +41,10 @@ from ..models.labeller import SequenceLabeller
 from ..models.learnt import LINEAR
 from ..models.linear_problem import LinearFit, solver_of, widened_scorers
 from ..models.model import Model, fitted_structure
+from ..models.parts import FixedScores, Part, Parts, fixed_measure, looked_at, norms_of, parts_of
 from ..models.scorers import LearntScorer
-from ..objective import Certificate, Norm, Problem
-from ..solvers import LBFGS, OWLQN, ConjugateGradients, Progress, Solver, Stop
+from ..objective import Certificate, Problem
+from ..solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
 from ..structures import Structure
 from ..tables import loss_settings, structure_of
 
@@ -64,20 +65,19 @@ class CRF(LinearAttributes, SequenceLabeller):
 
         p(y|x) ∝ exp( Σ_t ⟨w_{y_t}, x_t⟩ + b_{y_t} + Σ_t V_{y_t, y_{t+1}} + start_{y_1} + end_{y_T} )
 
-    and the weights minimise Σ_i −log p(y^i|x^i) + (λ/2)(‖w‖² + ‖b‖² + ‖start‖² + ‖end‖²) +
-    (λ_e/2)‖V‖². The problem is convex; every fit comes with a certificate of how far from the
-    optimum it can be. Use it for features in which labels are (nearly) linear, text above all.
+    and the weights minimise Σ_i −log p(y^i|x^i) + (λ/2)(‖w‖² + ‖b‖² + ‖start‖² + ‖end‖² + ‖V‖²).
+    The problem is convex; every fit comes with a certificate of how far from the optimum it can be. Use it
+    for features in which labels are (nearly) linear, text above all.
 
-    With ``structure="chain2"`` the exponent has the terms Σ_t U_{y_{t−1}, y_t, y_{t+1}} too, with the penalty
-    (λ_2/2)‖U‖²; a sequence then takes time T·L³ instead of T·L². With ``structure="segments"`` it has a term
-    S_{b(d), l} for every run of a label l that is d positions long, with the penalty (λ_e/2)‖S‖².
+    With ``structure="chain2"`` the exponent has the terms Σ_t U_{y_{t−1}, y_t, y_{t+1}}, too; a sequence then
+    takes time T·L³ instead of T·L². With ``structure="segments"`` it has a term S_{b(d), l} for every run of
+    a label l that is d positions long. Each of these terms is a part of the model: ``parts`` gives parts
+    penalties of their own, takes them away, and adds others.
 
     Parameters
     ----------
     penalty : float
-        λ. CRFsuite's c2 is λ/2; scikit-learn's C is 1/λ.
-    edge_penalty : float, optional
-        λ_e; λ if not given.
+        λ, for all parts without one of their own. CRFsuite's c2 is λ/2; scikit-learn's C is 1/λ.
     features : str, Templates or extractor (TemplateFeatures, DictFeatures, MissingValues), optional
         What to look at where X holds tokens instead of arrays: a ready-made set ("chunking", "ner",
         "pos"), templates, or an extractor. Dictionaries and collections of strings are read as
@@ -90,21 +90,16 @@ class CRF(LinearAttributes, SequenceLabeller):
         With "tree", items of X are pairs (features, parents), and first and last labels are those of
         roots and leaves; with "graph", pairs (features, edges), and none is first or last. ``Grid``,
         ``MultiLabel`` and ``Hierarchy`` are for images and for several labels a row.
-    second_order_penalty : float, optional
-        λ_2; λ_e if not given.
+    parts : Parts
+        What differs from the parts above: ``Parts(edges=FreeScores(penalty=0.1))`` gives V a penalty of its
+        own, ``Parts(boundaries=None)`` takes start and end away, ``Parts(edge_features=LinearScores())`` adds
+        weights of label pairs for the features of their first position, or for those of edges where graphs
+        have such. ``FixedScores(q)`` adds what is known beforehand, and ``norm=`` of a part is a further
+        penalty that is not squared: ``L1Norm(κ)`` makes most weights zero, ``GroupNorm(κ)`` whole features,
+        ``SpaceNorm(ε)`` is ε‖f‖. With penalties of 0 and the last, the moments of the model match those
+        observed up to ε [altun2006, Theorem 1], and ``mismatch_`` says so. See `Parts`.
     l1 : float
         κ of a further penalty κ‖w‖₁ on the weights of the features, which makes most of them zero.
-    norms : dict of norms, optional
-        A further penalty on parts of the model that is not squared, by their names ("features", "bias",
-        "boundaries", "edges", "edge_features", "second_order"): ``L1Norm(κ)`` makes most weights zero,
-        ``GroupNorm(κ)`` whole features, ``SpaceNorm(ε)`` is ε‖f‖; all are in ``objective``. With
-        ``penalty=0`` and the last, the moments of the model match those observed up to ε
-        [altun2006, Theorem 1], and ``mismatch_`` says so.
-    fit_intercept, boundaries : bool
-        Whether there are scores per label, and for the first and last label.
-    edge_features : bool
-        Whether label pairs also get weights for the features of their first position, or for those of
-        edges where graphs have such.
     observed_only : bool
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
         training set have weights: for sparse features; much smaller, hardly worse, and what CRFsuite
@@ -112,13 +107,6 @@ class CRF(LinearAttributes, SequenceLabeller):
     classes : list, optional
         All labels that there are, in the order of ``classes_``, also those that the training set happens
         to lack; if not given, those that occur.
-    class_weight : dict, "balanced" or None
-        Cost of getting each label wrong, inside the loss (softmax-margin): labellings are pushed
-        down by what they cost. "balanced" means inverse frequencies.
-    cost : "hamming", dict or array, optional
-        Δ(y, ŷ) inside the loss (softmax-margin [altun2006, 1.5]), as in `StructuredSVM`: what is costly to
-        get wrong must be less likely by more. The number of wrong labels; with a weight for each true
-        label; an (L, L) table of true and predicted labels; an (L, L, L, L) table of pairs of neighbours.
     loss : "log", "marginal-log", "pseudo", "piecewise", "pseudo-em", "entropy", or settings
         What is minimised: −log p(y|x) of whole labellings; or Σ_t −log p(y_t|x), the log loss of every
         label by itself, which fits decoding label by label, and is not convex: no certificate; or, for
@@ -126,16 +114,13 @@ class CRF(LinearAttributes, SequenceLabeller):
         the log loss of every clique by itself, both convex, leaving out cliques with a label that was not
         observed. ``losses.VariationalEM(...)`` is the first of these, learnt in turn with beliefs about
         labels that were not observed: for few labels in a large graph. ``losses.EntropyRegularised(γ)``
-        adds γ times the entropy of sequences without any label to the first: not convex, either. With all
-        but these two ``class_weight`` weighs positions.
+        adds γ times the entropy of sequences without any label to the first: not convex, either.
+        ``losses.Log(cost=…)`` has a cost inside (softmax-margin), that of labels as ``class_weight``; the
+        ``class_weight`` of `MarginalLog`, `PseudoLikelihood`, `Piecewise`, `VariationalEM` weighs positions.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur: a tag scheme, or ``Constraints(...)``. Such
         labellings have probability 0, in training and in prediction; training labels that break
         the rule are refused, and the weights of forbidden pairs stay 0.
-    base_measure : mapping, callable or CliqueMeasures, optional
-        log q, added to the scores and not learnt: log-odds by label, a function from an (N, D) matrix of
-        observations to an (N, L) array with columns as in ``classes_``, or `CliqueMeasures` for
-        label pairs and triples, too.
     solver : "lbfgs", "newton-cg", "block-jacobi", "subspace", "conjugate-gradients", "meta-descent", \
 "iterative-scaling" or Solver
         How to minimise: by limited-memory quasi-Newton steps, by Newton's with exact products, by
@@ -149,18 +134,6 @@ class CRF(LinearAttributes, SequenceLabeller):
         Relative certified gap at which to stop.
     max_iter : int
         Limit of iterations; reaching it is a `ConvergenceWarning`.
-    patience : int
-        With held-out data: iterations without improvement there after which to stop.
-    quick_start : int, optional
-        Passes of averaged stochastic gradient descent from which the search starts, where features are
-        sparse and the structure is "chain"; if not given, some for training sets of many sequences, none
-        for small ones. They do not change the optimum, only the way to it; their order is always the same.
-    checkpoint : path, optional
-        File in which the state of the search is kept while `fit` runs, at most ``checkpoint_seconds``
-        old. If it is there at the start, and was written for the same data and settings, the search
-        goes on from it; it is removed when the search has converged.
-    checkpoint_seconds : float
-        See there.
     posterior : "laplace", "variational", "mcmc", PosteriorMethod, optional
         Average probabilities over functions drawn from the posterior exp(−R), instead of taking the most
         probable one: see `posterior`. ``posterior_`` has them, and the evidence of the settings.
@@ -168,8 +141,8 @@ class CRF(LinearAttributes, SequenceLabeller):
         Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
         Seed of `sample`; fitting has no randomness.
-    callback : callable, optional
-        Called with a `Progress` record after every iteration.
+    run : Run
+        Heeds ``patience``, ``callback``, ``checkpoint``, ``checkpoint_seconds`` and ``quick_start``.
     verbose : int
         1 shows a line of progress.
 
@@ -179,10 +152,10 @@ class CRF(LinearAttributes, SequenceLabeller):
         Labels, in the order of all arrays over labels.
     coef_ : (L, D) array, or scipy-sparse matrix with ``observed_only``
         w; ``intercept_`` (L,) is b, ``transitions_`` (L, L) is V, ``start_`` and ``end_`` (L,), and
-        ``edge_coef_`` (L, L, D) with ``edge_features``, ``factors_`` a dictionary of the tables of further
-        clique types of graphs, ``second_order_`` (L, L, L) with "chain2" is U,
-        ``durations_`` (B, L) with "segments" is S, ``rules_`` (R,) those of a `GrammarTrees`; zeros for what
-        is switched off.
+        ``edge_coef_`` (L, L, D) with the part "edge_features", ``factors_`` a dictionary of the tables of
+        further clique types of graphs, ``second_order_`` (L, L, L) with "chain2" is U,
+        ``durations_`` (B, L) with "segments" is S, ``rules_`` (R,) those of a `GrammarTrees`; zeros for
+        parts that were taken away, and ``parts_`` a dictionary of all others.
     forbidden_ : Forbidden or None
         What ``constraints`` forbids among ``classes_``, as masks.
     certificate_ : Certificate or None
@@ -193,7 +166,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         every step of EM, where labels own hidden states.
     mismatch_ : dict
         For every part of the model the distance between expected and observed features, summed over the
-        training set, in the dual of the norm that ``norms`` or ``l1`` penalise, or in that of the space. For
+        training set, in the dual of the norm of the part, or in that of the space. For
         means instead of sums, divide it by the number of sequences: that is the ε in "maximum entropy with
         moments matched up to ε" that the penalty stands for.
     n_iter_, stop_reason_ : int, str
@@ -213,38 +186,29 @@ class CRF(LinearAttributes, SequenceLabeller):
     """
 
     _learnt = LINEAR
+    _heeds: ClassVar[frozenset[str]] = frozenset(
+        {"patience", "callback", "checkpoint", "checkpoint_seconds", "quick_start"}
+    )
     _scores_rows = True
 
     penalty: float = 1.0
     _: KW_ONLY
-    edge_penalty: float | None = None
     features: Any = None
     structure: str | Structure = "chain"
-    second_order_penalty: float | None = None
+    parts: Parts = Parts()
     l1: float = 0.0
-    norms: Mapping[str, Norm] | None = None
-    fit_intercept: bool = True
-    boundaries: bool = True
-    edge_features: bool = False
     observed_only: bool = False
     classes: Sequence[Hashable] | None = None
-    class_weight: dict[Any, float] | str | None = None
-    cost: Any = None
     loss: str | LossSettings | CustomLoss = "log"
     constraints: str | Rule | None = None
-    base_measure: BaseMeasure = None
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
-    patience: int = 5
-    quick_start: int | None = None
-    checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_seconds: float = 30.0
     posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -331,7 +295,9 @@ class CRF(LinearAttributes, SequenceLabeller):
 
         with streamed(self, sentences_of(sentences), memory_limit, directory) as stream:
             problem, contents = stream.problem, [stream.provenance.data_hash]
-            found = self._minimised(problem, problem.zero, contents, reporter(self.callback), problem.exact)
+            found = self._minimised(
+                problem, problem.zero, contents, reporter(self.run.callback), problem.exact
+            )
             self._keep(stream.first, found, stream.parts.scorers(problem, found.element))
             self.provenance_ = stream.provenance
         return self
@@ -353,10 +319,10 @@ class CRF(LinearAttributes, SequenceLabeller):
         classes : list, optional
             Labels to come, for the first call.
         """
-        if self.l1 or self.norms:
-            raise InputError("partial_fit does not go with l1 or norms.")
-        if self.checkpoint is not None:
-            raise InputError("partial_fit keeps no checkpoints; set checkpoint=None, or call fit.")
+        if self.l1 or norms_of(self.parts):
+            raise InputError("partial_fit does not go with l1 or norms of parts.")
+        if self.run.checkpoint is not None:
+            raise InputError("partial_fit keeps no checkpoints; leave checkpoint out of run, or call fit.")
         if self.posterior is not None:
             raise InputError("partial_fit has no posterior; set posterior=None, or call fit.")
         base = previous(self)
@@ -396,10 +362,8 @@ class CRF(LinearAttributes, SequenceLabeller):
             extractor,
             y,
             structure,
-            own=("edge",) if self.edge_features else (),
+            own=looked_at(parts_of(self, Part, FixedScores)),
             sample_weight=sample_weight,
-            class_weight=self.class_weight,
-            cost=self.cost,
             loss=self.loss,
             constraints=self.constraints,
             known=known,
@@ -421,7 +385,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         stopping = None
         if X_dev is not None or y_dev is not None:
             held_out = read_held_out(self, training, X_dev, y_dev)
-            stopping = EarlyStopping(self._held_out(fit, held_out), self.patience)
+            stopping = EarlyStopping(self._held_out(fit, held_out), self.run.patience)
 
         def begin() -> Array:
             start = self._start(fit) if self.warm_start and base is None else None
@@ -430,8 +394,8 @@ class CRF(LinearAttributes, SequenceLabeller):
         def draft(point: Any) -> CRF:
             return self._draft(fit, point.element)
 
-        watching = observers(reporter(self.callback, draft), stopping)
-        contents = [] if self.checkpoint is None else training.contents()
+        watching = observers(reporter(self.run.callback, draft), stopping)
+        contents = [] if self.run.checkpoint is None else training.contents()
         found = self._minimised(fit.problem, begin, contents, watching, fit.exact)
         if stopping is not None and stopping.element is not None:
             point = fit.exact().at(stopping.element.astype(np.float64))
@@ -449,8 +413,12 @@ class CRF(LinearAttributes, SequenceLabeller):
     ) -> Found:
         """Minimise from the checkpoint on, if there is one for these contents, else from where to begin."""
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        checkpoint = None if self.checkpoint is None else checkpoint_of(self, contents)
-        kept = checkpoint.start(problem.size) if checkpoint else None
+        checkpoint = kept = None
+        if self.run.checkpoint is not None:
+            from ..fitting.checkpoint import checkpoint_of
+
+            checkpoint = checkpoint_of(self, contents)
+            kept = checkpoint.start(problem.size)
         start = begin() if kept is None else kept
         solver = solver_of(self)
         return watched_search(problem, start, solver, stop, observer, exact, checkpoint, self.verbose)
@@ -459,7 +427,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         """Return where the search starts: zero, or what some passes of stochastic descent lead to."""
         from ..online import Sweep, descend_first
 
-        epochs = self.quick_start
+        epochs = self.run.quick_start
         if epochs is None:
             epochs = EPOCHS if problem.structure.n_instances >= MANY else 0
         if epochs == 0 or not Sweep.suits(problem):
@@ -506,7 +474,8 @@ class CRF(LinearAttributes, SequenceLabeller):
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, training.extractor
-        self.base_measure_ = None if self.base_measure is None else kept_measure(self.base_measure)
+        measure = fixed_measure(self.parts)
+        self.base_measure_ = None if measure is None else kept_measure(measure)
 
     def _model(self) -> Model:
         return learnt_model(self)

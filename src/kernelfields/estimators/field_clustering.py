@@ -12,6 +12,7 @@ from ..approximation import Approximation
 from ..arrays import Array
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
+from ..fitting.run_settings import Run
 from ..models.cluster_fits import fit_clusters
 from ..persistence.fields import Field, Kind, Numbers
 from ..persistence.savable import Savable
@@ -49,8 +50,8 @@ class FieldClustering(ModelWrapper):
         and with 1 a sequence is in one cluster as a whole, as in `SequenceClustering`.
     balance : float
         What clusters of equal sizes are worth; less than 1 where some are much larger than others.
-    features, structure, approximation, dtype, memory_limit, tol, max_iter, verbose
-        As in `KernelCRF`. Structures: those with exact sums over labellings.
+    features, structure, basis, tol, max_iter, verbose
+        As in `KernelCRF`, without selections. Structures: those with exact sums over labellings.
     start : "kmeans" or "random"
         First guesses: k-means in the space of the kernel, or clusters at random. The model is fitted to them
         for some iterations.
@@ -58,6 +59,8 @@ class FieldClustering(ModelWrapper):
         Number of starts.
     random_state : int, RandomState or None
         Seed of the starts.
+    run : Run
+        Heeds ``dtype`` and ``memory_limit``.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class FieldClustering(ModelWrapper):
         **dict.fromkeys(["warm_start", "checkpoint"], "it starts several times, from guesses"),
         "X_unlabelled": "no sequence has labels: they all go into X",
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"dtype", "memory_limit"})
     probabilistic: ClassVar[bool] = True
 
     n_clusters: int = 2
@@ -109,14 +113,13 @@ class FieldClustering(ModelWrapper):
     balance: float = 1.0
     features: Any = None
     structure: str | Structure = "chain"
-    approximation: str | Approximation | None = None
+    basis: str | Approximation | None = None
     start: str = "kmeans"
     n_init: int = 5
     tol: float = 1e-2
     max_iter: int = 1000
-    dtype: Any = "float32"
-    memory_limit: Any = None
     random_state: Any = None
+    run: Run = Run()
     verbose: int = 0
 
     @property

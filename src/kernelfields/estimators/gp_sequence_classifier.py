@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-from ..data.base_measure import BaseMeasure
 from ..decoders import Decoder
+from ..fitting.run_settings import Run
+from ..models.parts import Parts
 from ..posterior import PosteriorMethod
 from ..selection import SGPS, Selection
-from ..solvers import Progress, Solver
+from ..solvers import Solver
 from ..structures import Structure
 from ._kernel_model import KernelModel
 
@@ -46,10 +47,12 @@ class GPSequenceClassifier(KernelModel):
         As in `KernelCRF`.
     warm_start : bool
         As in `KernelCRF`.
-    structure, classes, base_measure, features, solver, decoder, tol, max_iter, patience, dtype, memory_limit
+    structure, classes, parts, features, solver, decoder, tol, max_iter
         As in `KernelCRF`.
-    random_state, callback, verbose
+    random_state, verbose
         As in `KernelCRF`.
+    run : Run
+        Heeds ``dtype``, ``memory_limit``, ``patience`` and ``callback``.
 
     Attributes
     ----------
@@ -70,6 +73,9 @@ class GPSequenceClassifier(KernelModel):
     _lacks: ClassVar[Mapping[str, str]] = {
         "checkpoint": "KernelCRF has it, which with a penalty of 2 is the same model",
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"dtype", "memory_limit", "patience", "callback"})
+
+    _learns_weights: ClassVar[bool] = False
 
     kernel: Any = "rbf"
     _: KW_ONLY
@@ -79,17 +85,14 @@ class GPSequenceClassifier(KernelModel):
     warm_start: bool = False
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
-    base_measure: BaseMeasure = None
+    parts: Parts = Parts()
     features: Any = None
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
-    patience: int = 5
-    dtype: Any = "float32"
-    memory_limit: Any = None
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @property
@@ -102,7 +105,10 @@ class GPSequenceClassifier(KernelModel):
         """λ of its label pairs."""
         return PAPER / self.edge_variance
 
+    def _given_parts(self) -> Parts:
+        return super()._given_parts().beside({"bias": None, "boundaries": None})
+
     @property
-    def selection(self) -> Selection | None:
+    def basis(self) -> Selection | None:
         """How its functions are selected."""
         return SGPS() if self.sparse is True else self.sparse or None

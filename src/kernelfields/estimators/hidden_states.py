@@ -17,15 +17,13 @@ from ..data.training import require_labelling
 from ..decoders import ABSTAINED, Decoder, Posterior, Viterbi, best_allowed
 from ..errors import InputError, ModelFormatError
 from ..fitting.observers import ProgressLine
-from ..fitting.routing import Routed
-from ..fitting.run import starts_afresh
+from ..fitting.run import Routed, starts_afresh
 from ..losses import OwnedStates
 from ..models.hidden_states import (
     StateNumbers,
     StateTraining,
     owned_settings,
     read_states,
-    shared_functions,
 )
 from ..models.labeller import Labels, log_partition_or_none
 from ..models.model import ScoredBatch, fitted_structure
@@ -215,9 +213,7 @@ class HiddenStates(Parameterised, Routed, Savable):
 
         states = training.guessed(self.start, random)
         loss = OwnedStates(tuple(training.owners.tolist()), ROUNDS if self.method == "em" else 0)
-        settings = owned_settings(self.estimator, training)
-        if self.share:
-            settings["label_kernel"] = shared_functions(training.owners, float(self.share))
+        settings = owned_settings(self.estimator, training, float(self.share))
         model = clone(self.estimator).set_params(loss=loss, **settings)
         return model.fit(X, states, **how)
 

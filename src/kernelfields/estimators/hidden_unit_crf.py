@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..arrays import Array
-from ..checks import require_settings, whole
+from ..checks import chosen, require_settings, whole
 from ..constraints import Rule
 from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
@@ -22,21 +21,23 @@ from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.held_out import read_held_out
-from ..fitting.observers import EarlyStopping, ProgressLine
+from ..fitting.observers import EarlyStopping
 from ..fitting.provenance import provenance_of
-from ..fitting.run import observers, reporter, starts_afresh
+from ..fitting.run import open_observer, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
+from ..losses import Log
 from ..models.attributes import keep_scorers, learnt_model
 from ..models.hidden_units import HiddenUnitProblem, HiddenUnitScorer
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import FREE, LABELLER
 from ..models.model import Model
-from ..models.parts import BoundParts, Penalties, free_parts
+from ..models.parts import BoundParts, FreeScores, Parts, compose, free_parts, parts_of, require_no_norms
 from ..objective import Problem
 from ..persistence.fields import Field, Kind, Numbers
-from ..solvers import LBFGS, ConjugateGradients, Progress, Result, Solver, Stop
+from ..solvers import LBFGS, ConjugateGradients, Result, Solver, Stop
 from ..structures import Structure, StructureBatch
-from ..tables import SOLVERS, choose, structure_of
+from ..tables import LOG_LOSSES, SOLVERS, choose, structure_of
 
 
 @dataclass(eq=False, repr=False)
@@ -60,10 +61,12 @@ class HiddenUnitCRF(SequenceLabeller):
         λ of the weights of units, of b, start and end.
     n_units : int
         K.
-    edge_penalty : float, optional
-        λ of transitions; ``penalty`` if not given. ``second_order_penalty``, that of label triples.
-    features, structure, fit_intercept, boundaries, classes, class_weight, cost, constraints
+    parts : Parts
+        What differs from the default parts that look at labels alone, as in `CRF`.
+    features, structure, classes, constraints
         As in `CRF`; the structure must label vertices.
+    loss : "log" or losses.Log
+        The log loss, with costs or class weights inside, as in `CRF`.
     n_init : int
         Number of starts.
     solver : "lbfgs", "conjugate-gradients" or Solver
@@ -74,12 +77,10 @@ class HiddenUnitCRF(SequenceLabeller):
         The search ends when the norm of the gradient is below ``tol`` / 100, relative to the start.
     max_iter : int
         Limit of iterations of a search; reaching it is a `ConvergenceWarning`.
-    patience : int
-        With held-out data: iterations without improvement there after which to stop.
     random_state : int, RandomState or None
         Seed of the starts, and of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every iteration.
+    run : Run
+        Heeds ``patience`` and ``callback``.
     verbose : int
         1 shows a line of progress.
 
@@ -119,28 +120,24 @@ class HiddenUnitCRF(SequenceLabeller):
         **dict.fromkeys(["warm_start", "checkpoint"], "it starts several times, at random"),
         "X_unlabelled": "its loss does not learn from sequences without labels",
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"patience", "callback"})
 
     penalty: float = 0.1
     _: KW_ONLY
     n_units: int = 100
-    edge_penalty: float | None = None
+    parts: Parts = Parts()
     features: Any = None
     structure: str | Structure = "chain"
-    second_order_penalty: float | None = None
-    fit_intercept: bool = True
-    boundaries: bool = True
     classes: Sequence[Hashable] | None = None
-    class_weight: dict[Any, float] | str | None = None
-    cost: Any = None
+    loss: str | Log = "log"
     constraints: str | Rule | None = None
     n_init: int = 1
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-2
     max_iter: int = 1000
-    patience: int = 5
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -161,7 +158,7 @@ class HiddenUnitCRF(SequenceLabeller):
         X, y, lengths, sample_weight, X_dev, y_dev
             As in `CRF.fit`.
         """
-        require_settings(vars(self), {**CHECKS, "n_units": whole(1, 100_000)})
+        require_settings(vars(self), {**CHECKS, "loss": chosen(LOG_LOSSES), "n_units": whole(1, 100_000)})
         solver = choose(SOLVERS, self.solver, "solver")
         if not isinstance(solver, LBFGS | ConjugateGradients):
             raise InputError(f"solver is {self.solver!r}, which needs curvatures; use 'lbfgs'.")
@@ -178,7 +175,7 @@ class HiddenUnitCRF(SequenceLabeller):
         random = random_state(self.random_state)
         found = []
         for _ in range(self.n_init):
-            stopping = None if held_out is None else EarlyStopping(judged, self.patience)
+            stopping = None if held_out is None else EarlyStopping(judged, self.run.patience)
             found.append(self._search(problem, problem.start(random), solver, training, stopping))
         objectives = [point.value for point, _ in found]
         point, result = found[int(np.argmin(objectives))]
@@ -206,8 +203,7 @@ class HiddenUnitCRF(SequenceLabeller):
             y,
             structure,
             sample_weight=sample_weight,
-            class_weight=self.class_weight,
-            cost=self.cost,
+            loss=self.loss,
             constraints=self.constraints,
             classes=self.classes,
         )
@@ -221,9 +217,9 @@ class HiddenUnitCRF(SequenceLabeller):
 
     def _labels_alone(self, batch: StructureBatch) -> BoundParts:
         """Return the parts that look at labels alone."""
-        penalties = Penalties.of(self.penalty, self.edge_penalty, self.second_order_penalty)
-        parts = free_parts(batch, penalties, bias=self.fit_intercept, boundaries=self.boundaries)
-        return BoundParts.of_labels(parts, batch)
+        given = parts_of(self, FreeScores)
+        require_no_norms(self, given)
+        return BoundParts.of_labels(compose(free_parts(batch), given, self.penalty), batch)
 
     def _search(
         self,
@@ -239,8 +235,7 @@ class HiddenUnitCRF(SequenceLabeller):
             return self._draft(training, problem, point.element)
 
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            watching = observers(reporter(self.callback, draft), stopping, line)
+        with open_observer(self, draft, stopping) as watching:
             task: Any = problem  # has what solvers ask of smooth functions without second derivatives
             result = solver.minimize(task, start, stop, watching)
         if stopping is not None and stopping.element is not None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -26,14 +25,14 @@ from ..distributed import shared_expectations
 from ..emissions import Emissions, Family, ObservedSequences
 from ..emissions.em import LABELLED, LIMIT, EMResult, Expect, HiddenMarkovModel, Smoothing, maximise
 from ..errors import InputError, warn_user
-from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import observers, reporter, starts_afresh
+from ..fitting.run import open_observer, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..models.labeller import Labels, SequenceLabeller
 from ..models.learnt import HIDDEN
 from ..models.model import Model, ScoredBatch, Scorer, fitted_model
-from ..solvers import Progress, Reason
+from ..solvers import Reason
 from ..structures import ChainBatch
 from ..tables import EMISSIONS, TOPOLOGIES, choose
 
@@ -77,8 +76,8 @@ class HMM(SequenceLabeller):
         How `predict` decides.
     random_state : int, RandomState or None
         Seed of starts, of `sample` and of `generate`.
-    callback : callable, optional
-        Called with a `Progress` record after every step; its value is the negative objective.
+    run : Run
+        Heeds ``callback``, called after every step; its value is the negative objective.
     verbose : int
         1 shows a line of progress.
 
@@ -121,6 +120,7 @@ class HMM(SequenceLabeller):
             "training starts from start, transitions and emissions, which may be those of a fitted model",
         ),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"callback"})
 
     emissions: str | Family | Emissions = "gaussian"
     _: KW_ONLY
@@ -134,7 +134,7 @@ class HMM(SequenceLabeller):
     max_iter: int = 500
     decoder: str | Decoder = "viterbi"
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -277,8 +277,7 @@ class HMM(SequenceLabeller):
     def _run(
         self, data: ObservedSequences, expect: Expect, model: HiddenMarkovModel, smoothing: Smoothing
     ) -> EMResult:
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            watching = observers(reporter(self.callback), line)
+        with open_observer(self) as watching:
             return maximise(
                 data,
                 expect,

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
-from ..data.base_measure import BaseMeasure, CliqueMeasures
+from ..data.base_measure import CliqueMeasures
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
 from ..errors import InputError
 from ..fitting.row_classifier import RowClassifier
-from ..fitting.run import starts_afresh
+from ..fitting.run import precision_of, starts_afresh
+from ..fitting.run_settings import Run
 from ..losses import class_weights
+from ..models.parts import FixedScores, FreeScores, KernelScores, Parts, fixed_measure, parts_of
 from ..persistence.fields import Field, Kind
 from ..posterior import PosteriorMethod
 from ..selection import Selection
-from ..solvers import Progress, Solver
+from ..solvers import Solver
 from ..structures import Chain, Structure, marginal_parts
 from ..tables import structure_of
 from .kernel_crf import KernelCRF
@@ -38,28 +40,26 @@ class KernelLogisticRegression(RowClassifier):
 
     Parameters
     ----------
-    kernel : name, Kernel, function, list or dict
+    kernel : name, Kernel, function, list, Weighted or dict
         k, or several, as in `KernelCRF`.
     penalty : float, or list of floats
         λ; scikit-learn's C is 1/λ.
+    parts : Parts
+        What differs from the parts f ("kernel") and b ("bias"), as in `KernelCRF`.
     structure : "chain", "tree", "graph" or Structure
         How X holds observations that are not given as rows alone, as in `CRF`. Labels do not depend on
         each other, whatever it is.
-    fit_intercept : bool
-        Whether there is b, penalised like f. Without it, what is unlike all of the training set is given
-        all labels with the same probability.
     class_weight : dict or "balanced", optional
         Factors of the losses of rows, by label, as in scikit-learn; "balanced" makes all labels count alike.
-    selection : Selection, optional
-        Functions of labelled rows that are selected one after the other, as in `KernelCRF`, every row a
-        sequence of its own. With `ImportVectors` this is the import vector machine [zhu2001].
+    basis : "cholesky", "nystroem", "fourier", Approximation, Selection, optional
+        As in `KernelCRF`; to a selection every row is a sequence of its own. With `ImportVectors` this is the
+        import vector machine [zhu2001].
     posterior : "laplace", "variational", "mcmc", PosteriorMethod, optional
         As in `KernelCRF`.
-    dtype : "float64" or "float32"
-        Precision of kernel values; single precision takes half the memory.
-    kernel_weights, label_kernel, base_measure, approximation, solver, tol, max_iter, memory_limit, \
-random_state, callback, verbose
+    solver, tol, max_iter, random_state, verbose
         As in `KernelCRF`.
+    run : Run
+        Heeds ``dtype`` ("float64" if not given), ``memory_limit`` and ``callback``.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ random_state, callback, verbose
 mismatch_, path_, n_iter_, stop_reason_
         As in `KernelCRF`.
     selected_ : dict of Atoms
-        With ``selection``: the functions, rows of the training set and labels.
+        With a selection: the functions, rows of the training set and labels.
     n_features_in_, feature_names_in_ : int, array
         As in scikit-learn.
 
@@ -93,26 +93,21 @@ mismatch_, path_, n_iter_, stop_reason_
             "KernelCRF has it, to which sequences of one position can be given",
         ),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"dtype", "memory_limit", "callback"})
 
     kernel: Any = "rbf"
     _: KW_ONLY
     penalty: Any = 1.0
-    kernel_weights: str | None = None
     structure: str | Structure = "chain"
-    fit_intercept: bool = True
-    label_kernel: Any = None
+    parts: Parts = Parts()
     class_weight: dict[Any, float] | str | None = None
-    base_measure: BaseMeasure = None
-    approximation: str | Approximation | None = None
-    selection: Selection | None = None
+    basis: str | Approximation | Selection | None = None
     posterior: str | PosteriorMethod | None = None
     solver: str | Solver = "auto"
     tol: float = 1e-3
     max_iter: int = 1000
-    dtype: Any = "float64"
-    memory_limit: Any = None
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -140,11 +135,14 @@ mismatch_, path_, n_iter_, stop_reason_
         if self.class_weight is not None:
             factors = class_weights(self.class_weight, encoded.labels, encoded.classes)[encoded.labels]
             weights = factors if weights is None else weights * factors
-        measure = self.base_measure
+        parts = parts_of(self, FreeScores, KernelScores, FixedScores)
+        measure = fixed_measure(parts)
         if isinstance(measure, CliqueMeasures) and not (measure.edge is None and measure.triple is None):
-            raise InputError("KernelLogisticRegression has no edges: base_measure must be about labels.")
-        settings = {**self.get_params(deep=False), "class_weight": None, "structure": "chain"}
-        field = KernelCRF(edges=False, boundaries=False, **settings)
+            raise InputError("KernelLogisticRegression has no edges: FixedScores must be about labels.")
+        run = replace(self.run, dtype=precision_of(self.run, "float64"))
+        settings = {**self.get_params(deep=False), "structure": "chain", "run": run}
+        del settings["class_weight"]
+        field = KernelCRF(**{**settings, "parts": parts.without("edges", "boundaries")})
         given, features = [[labels[n]] for n in kept], rows.features
         if len(kept) < len(labels):
             if field._recipe().uses_unlabelled:
@@ -155,7 +153,7 @@ mismatch_, path_, n_iter_, stop_reason_
         field.fit(features, given, lengths=ones, sample_weight=weights, X_unlabelled=others)
         if field.basis_origin_ is not None:
             field.basis_origin_ = _origins(rows, kept, field.basis_origin_)
-        if self.selection is not None:
+        if field._recipe().selection is not None:
             field.selected_ = {
                 name: atoms._replace(observations=kept[atoms.observations])
                 for name, atoms in field.selected_.items()

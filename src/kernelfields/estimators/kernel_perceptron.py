@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,9 +18,9 @@ from ..data.unlabelled import read_unlabelled, set_aside
 from ..decoders import Decoder, best_output
 from ..errors import InputError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
-from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import Observer, observers, reporter, starts_afresh
+from ..fitting.run import Observer, open_observer, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..kernels import Kernel
 from ..models.changes import Change, Changes
@@ -89,8 +88,8 @@ class KernelPerceptron(SequenceLabeller):
         Whether every epoch has an order of its own.
     random_state : int, RandomState or None
         Seed of the shuffling, and of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every pass; its value is the number of sequences labelled wrong.
+    run : Run
+        Heeds ``callback``, called after every pass; its value is the number of sequences labelled wrong.
     verbose : int
         1 shows a line of progress.
 
@@ -122,6 +121,7 @@ class KernelPerceptron(SequenceLabeller):
             "votes and means are over all steps from the first one on",
         ),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"callback"})
 
     kernel: Any = "rbf"
     _: KW_ONLY
@@ -135,7 +135,7 @@ class KernelPerceptron(SequenceLabeller):
     decoder: str | Decoder = "viterbi"
     shuffle: bool = True
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -163,11 +163,6 @@ class KernelPerceptron(SequenceLabeller):
             What the steps of each sequence are multiplied by.
         X_unlabelled : list, optional
             Sequences without labels, for kernels that look at observations first, as in `KernelCRF`.
-
-        Notes
-        -----
-        There is no ``X_dev``, ``warm_start`` or ``checkpoint``: votes and means are over all steps from
-        the first one on.
         """
         require_settings(vars(self), {**CHECKS, "combination": one_of(COMBINATIONS), "max_iter": whole()})
         kernel, verbatim = own_kernel(self.kernel), takes_objects(self.kernel)
@@ -202,8 +197,7 @@ class KernelPerceptron(SequenceLabeller):
         gram = kernel(data.inputs.features)
         walk = _Walk([], 0, [])
         try:
-            with ProgressLine() if self.verbose else nullcontext() as line:
-                report = observers(reporter(self.callback), line)
+            with open_observer(self) as report:
                 self._learn(data, gram, walk, weights, report, parts.kept)
             self.stop_reason_ = FLAWLESS if walk.mistakes[-1] == 0 else DONE
         except KeyboardInterrupt:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -17,18 +16,18 @@ from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
 from ..errors import InputError
-from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import observers, reporter, search, starts_afresh
+from ..fitting.run import open_observer, search, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
-from ..losses import Log
+from ..losses import LogLoss
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import LABELLER
 from ..models.linear import LabelledSet, read_labelled
 from ..models.model import Model, Scorer, fitted_model
 from ..objective import Problem, Term
 from ..persistence.fields import Field, Numbers
-from ..solvers import Progress, Solver, Stop
+from ..solvers import Solver, Stop
 from ..spaces import Free, LinearFeatures, SparseFeatures
 from ..structures import Chain, ChainBatch, EdgeBatch, Structure, Tree
 from ..tables import SOLVERS, choose, structure_of
@@ -70,8 +69,8 @@ class MEMM(SequenceLabeller):
         Limit of iterations; reaching it is a `ConvergenceWarning`.
     random_state : int, RandomState or None
         Seed of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every iteration.
+    run : Run
+        Heeds ``callback``.
     verbose : int
         1 shows a line of progress.
 
@@ -106,6 +105,7 @@ class MEMM(SequenceLabeller):
             "the problem is convex, and an iteration has no recursion",
         ),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"callback"})
 
     penalty: float = 1.0
     _: KW_ONLY
@@ -119,7 +119,7 @@ class MEMM(SequenceLabeller):
     tol: float = 1e-3
     max_iter: int = 1000
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -136,11 +136,6 @@ class MEMM(SequenceLabeller):
             Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             How many times each sequence counts.
-
-        Notes
-        -----
-        There is no ``X_dev``, ``warm_start`` or ``checkpoint``: the problem is convex, and an iteration
-        has no recursion.
         """
         require_settings(vars(self), CHECKS)
         _require_directed(self.structure)
@@ -149,8 +144,7 @@ class MEMM(SequenceLabeller):
         problem = self._problem(data, sample_weight)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         solver = choose(SOLVERS, self.solver, "solver")
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            watching = observers(reporter(self.callback), line)
+        with open_observer(self) as watching:
             found = search(problem, problem.zero(), solver, stop, watching, problem.exact)
         self._keep(data, problem, found.element)
         self.certificate_ = found.certificate
@@ -172,7 +166,7 @@ class MEMM(SequenceLabeller):
         if sample_weight is not None:  # of every position those of its sequence
             each = read_weights(sample_weight, data.chain.n_instances, data.chain.words)
             weights = np.repeat(each, np.diff(data.chain.offsets))
-        loss = Log(positions, data.encoded.labels, weights)
+        loss = LogLoss(positions, data.encoded.labels, weights)
         return Problem.of(loss, terms, dtype=data.inputs.features.dtype)
 
     def _keep(self, data: LabelledSet, problem: Problem, element: Array) -> None:

@@ -112,14 +112,15 @@ RECORDS = (
     ".models.calibration:Calibration",
     ".objective.certificate:Certificate",
     ".models.changes:Changes",
-    ".models.clique_kernels:CliqueKernel",
     ".data.base_measure:CliqueMeasures",
     ".models.clique_types:Edges",
     ".models.scorers:EndScorer",
     ".models.expansion_scorer:ExpansionScorer",
+    ".models.parts.unlearnt:FixedScores",
     ".models.parts.free:FreeScores",
     ".models.parts.kernel:KernelScores",
     ".models.parts.linear:LinearScores",
+    ".models.parts.unlearnt:TreeScores",
     ".models.scorers:TableScorer",
     ".models.scorers:WeightScorer",
     ".fields.layout:FieldLayout",
@@ -159,6 +160,7 @@ RECORDS = (
     ".posterior.laplace:Laplace",
     ".posterior.slice_sampling:SliceSampling",
     ".posterior.variational:Variational",
+    ".kernels.weighted:Weighted",
     ".selection.orders:AtRandom",
     ".selection.atoms:Atoms",
     ".selection.criteria:ExactGain",
@@ -184,7 +186,12 @@ RECORDS = (
     ".objective.norms:GroupNorm",
     ".objective.norms:L1Norm",
     ".objective.norms:SpaceNorm",
+    ".fitting.run_settings:Run",
     ".losses.costs:PairCost",
+    ".losses.log_settings:Log",
+    ".losses.marginal_log:MarginalLog",
+    ".losses.piecewise:Piecewise",
+    ".losses.pseudo:PseudoLikelihood",
     ".losses.variational_em:VariationalEM",
     ".losses.entropy:EntropyRegularised",
     ".losses.information:InformationMaximisation",
@@ -270,6 +277,7 @@ KINDS: Kinds = {
     "None": type(None),
     "ObservationGraph": ".graphs._base:ObservationGraph",
     "Rule": ".constraints._base:Rule",
+    "Run": ".fitting.run_settings:Run",
     "Solver": ".solvers._base:Solver",
     "bool": (bool, np.bool_, int),
     "dict": dict,
@@ -321,6 +329,21 @@ def _forest(parts: Parts, check: Check) -> Any:
     return Forest.of(arrays)
 
 
+def _clique_kernel(parts: Parts, check: Check) -> Any:
+    """Return a further kernel of an older file as a part."""
+    from ..models.parts import KernelScores
+
+    given = {"clique": "edge", "kernel": "rbf", "view": "all", "penalty": 1.0, **parts}
+    on = given.pop("clique")
+    return KernelScores(**check(KernelScores, {**given, "on": on}))
+
+
+def _model_parts(parts: Parts, _: Check) -> Any:
+    from ..models.parts import Parts as ModelParts
+
+    return ModelParts(parts)
+
+
 def _verbatim(_: Parts, __: Check) -> Any:
     from ..data.reading import Verbatim
 
@@ -333,10 +356,11 @@ NAMES: Mapping[str, str] = {".selection.growth:SelectionStep": "Step"}
 REGISTRY = Registry(
     RECIPES,
     (
-        # Functions of cliques in files up to format 5; the row of the same class below names it in new ones.
+        # Functions of cliques in files up to format 5; rows of the same classes below name them in new ones.
         StoredClass(
             "CliqueExpansion", ".models.expansion_scorer:ExpansionScorer", fields_of, _clique_expansion
         ),
+        StoredClass("CliqueKernel", ".models.parts.kernel:KernelScores", fields_of, _clique_kernel),
         *(stored_by_settings(kind, NAMES.get(kind, "")) for kind in (*KERNELS, *GRAPHS, *FAMILIES)),
         *(stored_by_fields(kind, NAMES.get(kind, "")) for kind in RECORDS),
         *SAVED_EMISSIONS,
@@ -356,6 +380,7 @@ REGISTRY = Registry(
             lambda found: {"kernel": found.kernel, "basis": found.basis},
             _kernel_map,
         ),
+        StoredClass("Parts", ".models.parts.settings:Parts", dict, _model_parts),
         StoredClass("Posterior", ".decoders.posterior:Posterior", fields_of, _posterior),
         StoredClass("Verbatim", ".data.reading:Verbatim", lambda _: {}, _verbatim),
     ),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,9 +18,9 @@ from ..constraints import Forbidden, Rule
 from ..data.rules import offset_of, read_rules
 from ..data.sample_weights import read_weights
 from ..decoders import Decoder
-from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import observers, reporter, starts_afresh
+from ..fitting.run import open_observer, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..memory import require_memory
 from ..models.attributes import keep_scorers, learnt_model
@@ -31,7 +30,6 @@ from ..models.linear import LabelledSet, read_labelled
 from ..models.model import Model
 from ..models.scorers import EndScorer, LearntScorer, TableScorer, WeightScorer
 from ..persistence.fields import Field, Kind
-from ..solvers import Progress
 from ..structures import Chain, ChainBatch
 
 
@@ -78,8 +76,8 @@ class SequenceAdaBoost(SequenceLabeller):
         Share of R by which a round must promise to lower it; else learning ends.
     random_state : int, RandomState or None
         Seed of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every round; its value is log R.
+    run : Run
+        Heeds ``callback``, called after every round; its value is log R.
     verbose : int
         1 shows a line of progress.
 
@@ -117,6 +115,7 @@ class SequenceAdaBoost(SequenceLabeller):
         **dict.fromkeys(["X_dev", "y_dev"], "n_rounds says when to stop"),
         **dict.fromkeys(["warm_start", "checkpoint"], "Ctrl-C keeps the rounds that were done"),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"callback"})
 
     n_rounds: int = 500
     _: KW_ONLY
@@ -131,7 +130,7 @@ class SequenceAdaBoost(SequenceLabeller):
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-6
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -140,14 +139,8 @@ class SequenceAdaBoost(SequenceLabeller):
 
         Parameters
         ----------
-        X : list of (T, D) arrays, or flat array
-            Sequences.
-        y : list of label sequences
-            Labels, all of them observed.
-        lengths : sequence of int, optional
-            Lengths of the sequences in a flat X.
-        sample_weight : (S,) array, optional
-            How many times each sequence counts.
+        X, y, lengths, sample_weight
+            As in `MEMM.fit`.
         """
         require_settings(vars(self), {**CHECKS, **_CHECKS})
         data = read_labelled(Chain(), self.features, X, y, lengths, classes=self.classes)
@@ -165,8 +158,7 @@ class SequenceAdaBoost(SequenceLabeller):
             keep_scorers(model, self._scorers(boosting), len(model.classes_))
             return model
 
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            watching = observers(reporter(self.callback, draft), line)
+        with open_observer(self, draft) as watching:
             done = boost(boosting, self.n_rounds, float(self.tol), watching)
         keep_scorers(self, self._scorers(boosting), len(self.classes_))
         self.log_losses_, self.bounds_, self.stop_reason_ = done

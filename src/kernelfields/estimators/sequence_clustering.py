@@ -10,8 +10,8 @@ import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
-from ..fitting.routing import Routed
-from ..fitting.run import starts_afresh
+from ..fitting.run import Routed, starts_afresh
+from ..fitting.run_settings import Run
 from ..models.cluster_fits import fit_clusters
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Numbers
@@ -38,8 +38,10 @@ class SequenceClustering(Parameterised, Routed, Savable):
         How many clusters; some may stay empty.
     kernel, penalty, balance, start, n_init, random_state
         As in `FieldClustering`; guesses are k-means of the means of sequences.
-    features, approximation, dtype, memory_limit, tol, max_iter, verbose
-        As in `KernelCRF`.
+    features, basis, tol, max_iter, verbose
+        As in `FieldClustering`.
+    run : Run
+        Heeds ``dtype`` and ``memory_limit``.
 
     Attributes
     ----------
@@ -78,6 +80,7 @@ class SequenceClustering(Parameterised, Routed, Savable):
         "X_unlabelled": "no sequence has labels: they all go into X",
         "structure": "a sequence has one cluster, whatever its positions are linked by",
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"dtype", "memory_limit"})
     probabilistic: ClassVar[bool] = True
 
     n_clusters: int = 2
@@ -86,14 +89,13 @@ class SequenceClustering(Parameterised, Routed, Savable):
     penalty: float = 1.0
     balance: float = 1.0
     features: Any = None
-    approximation: str | Approximation | None = None
+    basis: str | Approximation | None = None
     start: str = "kmeans"
     n_init: int = 5
     tol: float = 1e-2
     max_iter: int = 1000
-    dtype: Any = "float32"
-    memory_limit: Any = None
     random_state: Any = None
+    run: Run = Run()
     verbose: int = 0
 
     @property

@@ -12,8 +12,7 @@ from ..arrays import Array
 from ..checks import is_list, shown
 from ..errors import InputError, ModelFormatError
 from ..features.stacking import stack_rows
-from ..fitting.routing import Routed
-from ..fitting.run import starts_afresh
+from ..fitting.run import Routed, starts_afresh
 from ..models.labeller import Labels
 from ..models.model import fitted_structure
 from ..parameters import Parameterised

@@ -69,10 +69,10 @@ class StructureLearner(ModelWrapper):
 
     Examples
     --------
-    >>> from kernelfields import KernelCRF, StructureLearner
+    >>> from kernelfields import KernelCRF, Parts, StructureLearner
     >>> from kernelfields.models.clique_types import Boundaries, Edges
     >>> X, y = [[[0.0], [0.0], [0.0]]] * 4, [["A", "B", "A"]] * 4
-    >>> base = KernelCRF("rbf", penalty=0.1, edges=False, boundaries=False)
+    >>> base = KernelCRF("rbf", penalty=0.1, parts=Parts(edges=None, boundaries=None))
     >>> StructureLearner(base, candidates=[Edges(), Boundaries()]).fit(X, y).kept_
     ['edges', 'boundaries']
     """

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from ..arrays import Array
-from ..checks import each, one_of, optional, require_positive, require_settings
+from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
-from ..data.base_measure import BaseMeasure, kept_measure
+from ..data.base_measure import kept_measure
 from ..data.training import Training, warn_of
 from ..decoders import Decoder
 from ..distributed import shared_out
 from ..errors import InputError
-from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
-from ..fitting.run import exact_certificate, observers, previous, reporter, starts_afresh
+from ..fitting.run import exact_certificate, open_observer, previous, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..losses.hinge_settings import HingeSettings
 from ..models.attributes import learnt_model
@@ -33,6 +32,7 @@ from ..models.margin_faces import Face, KernelFace, LinearFace
 from ..models.margin_solvers import AnySolver, handed_over, margin_dual, margin_solver
 from ..models.margin_start import Ended
 from ..models.model import Model
+from ..models.parts import FixedScores, Part, Parts, fixed_measure, parts_of, require_features
 from ..objective import BlockDual, Certificate, DetourDual, Point, Problem
 from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver, Progress, Result
 from ..structures import Structure
@@ -73,8 +73,8 @@ class StructuredSVM(SequenceLabeller):
         k, as in `KernelCRF`; linear functions of the features, kept as weights, if not given.
     penalty : float
         λ.
-    edge_penalty : float, optional
-        λ_e; as ``penalty`` if not given.
+    parts : Parts
+        What differs from the default parts, as in `CRF`; `FixedScores` are added to what is learnt.
     norm : "squared" or "l1"
         Whether penalties are (λ/2)‖·‖², or λ‖·‖₁ of every part: then most weights are zero, and the fit is a
         linear program, for small problems without a kernel; with "linear-program" only.
@@ -95,17 +95,11 @@ class StructuredSVM(SequenceLabeller):
         For tokens instead of arrays, as in `CRF`.
     structure : "chain", "chain2", "segments", "tree", "graph" or Structure
         What labels depend on, as in `CRF`; "chain2" and "segments" do not go with slack rescaling.
-    fit_intercept, boundaries : bool
-        Whether there are scores per label, and for the first and last label.
     classes : list, optional
         All labels that there are, in the order of ``classes_``, also those that the training set happens
         to lack; if not given, those that occur.
     constraints : "iob2", "iobes", "bilou", "bmes", Rule or None
         Label pairs, starts and ends that cannot occur, as in `CRF`.
-    base_measure : mapping, callable or CliqueMeasures, optional
-        log q, added to the scores and not learnt: log-odds by label, a function from an (N, D) matrix of
-        observations to an (N, L) array with columns as in ``classes_``, or `CliqueMeasures` for
-        label pairs and triples, too.
     solver : "auto", "dual-ascent", "one-slack", "bcfw", "n-slack", "subgradient", "linear-program", \
 MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         Dual coordinate ascent in native passes on one core, for margin rescaling on chains and trees, and
@@ -126,14 +120,10 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         Whether `fit` starts from where the last one ended, for a path of penalties: from its dual variables,
         or with cutting planes from the function they stand for, which saves little. If data, weights,
         constraints or other settings of the loss or of the functions have changed, it starts from nothing.
-    dtype : "float32" or "float64"
-        Precision of a Gram matrix.
-    memory_limit : int, optional
-        Bytes that a Gram matrix may take.
     random_state : int, RandomState or None
         Seed of the order of sequences, and of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record (primal ``value``, dual ``lower_bound``) after every iteration.
+    run : Run
+        Heeds ``dtype``, ``memory_limit`` and ``callback``: primal ``value``, dual ``lower_bound``.
     verbose : int
         1 shows a line of progress.
 
@@ -171,31 +161,27 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         ),
         **dict.fromkeys(["checkpoint"], "Ctrl-C keeps what was reached, and warm_start goes on"),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"dtype", "memory_limit", "callback"})
     _transient = ("_last",)
 
     kernel: Any = None
     _: KW_ONLY
     penalty: float = 1.0
-    edge_penalty: float | None = None
+    parts: Parts = Parts()
     norm: str = "squared"
     rescaling: str = "margin"
     cost: Any = "hamming"
     features: Any = None
     structure: str | Structure = "chain"
-    fit_intercept: bool = True
-    boundaries: bool = True
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
-    base_measure: BaseMeasure = None
     solver: str | MarginSolver | CuttingPlane | DualAscent | LinearProgramming = "auto"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
     warm_start: bool = False
-    dtype: Any = "float32"
-    memory_limit: Any = None
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -223,15 +209,11 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
             How many times each sequence counts.
         X_unlabelled : list, optional
             Sequences without labels, for kernels that look at observations first, as in `KernelCRF`.
-
-        Notes
-        -----
-        There is no ``X_dev``: solvers stop by their duality gap; let held-out data choose the penalty. Nor is
-        there ``checkpoint``: Ctrl-C keeps what was reached, and ``warm_start`` goes on.
         """
-        special = {"penalty": each(require_positive), "edge_penalty": optional(require_positive)}
+        special = {"penalty": each(require_positive)}
         require_settings(vars(self), {**CHECKS, **special, "norm": one_of(["squared", "l1"])})
         self._require_solvable()
+        self._require_penalties()
         face = self._face()
         training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled)
         expanded = face.expanded(training)
@@ -263,23 +245,33 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         if linear and self.kernel is not None:
             raise InputError("norm='l1' is for linear functions of the features; leave out the kernel.")
 
+    def _require_penalties(self) -> None:
+        """Refuse parts without one, by which duals divide, and parts with norms."""
+        given = parts_of(self, Part, FixedScores)
+        if self.kernel is None:
+            require_features(given)
+            if given.get("kernel") is not None:
+                raise InputError("The part 'kernel' needs a kernel; give it as kernel= of the model.")
+        for name, part in given.items():
+            if isinstance(part, Part) and part.penalty == 0:
+                raise InputError(f"The penalty of the part {name!r} is 0; StructuredSVM needs one above 0.")
+            if isinstance(part, Part) and part.norm is not None:
+                raise InputError(f"The part {name!r} has a norm; StructuredSVM has norm='l1' for all parts.")
+
     def _face(self) -> Face:
         recipe = KernelRecipe(
             kernel="linear" if self.kernel is None else self.kernel,
             penalty=self.penalty,
-            edge_penalty=self.edge_penalty,
+            parts=self.parts,
             features=self.features,
             structure=self.structure,
-            fit_intercept=self.fit_intercept,
-            boundaries=self.boundaries,
             loss=HingeSettings(self.rescaling, self.cost),
             constraints=self.constraints,
-            base_measure=self.base_measure,
             classes=self.classes,
             tol=self.tol,
             max_iter=self.max_iter,
-            dtype=self.dtype,
-            memory_limit=self.memory_limit,
+            run=self.run,
+            random_state=self.random_state,
         )
         return LinearFace(recipe, self.norm == "l1") if self.kernel is None else KernelFace(recipe)
 
@@ -298,8 +290,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
             history.append(Round(point.constraints, point.violation, progress.relative_gap))
 
         stop = self._face().recipe.stop
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            observer = observers(reporter(self.callback, draft), note, line)
+        with open_observer(self, draft, note) as observer:
             if isinstance(solver, CuttingPlane | LinearProgramming):
                 start = problem.zero() if last is None else last.element_for(problem)
                 # a linear program takes the loss apart by itself
@@ -333,7 +324,8 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         if training.inputs.names is not None:
             self.feature_names_in_ = training.inputs.names
         self.forbidden_, self.features_ = training.forbidden, training.extractor
-        self.base_measure_ = kept_measure(self.base_measure)
+        measure = fixed_measure(self.parts)
+        self.base_measure_ = None if measure is None else kept_measure(measure)
         return point
 
     def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:

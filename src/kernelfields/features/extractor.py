@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,13 @@ from ..checks import is_list, require_whole, shown, unknown_name
 from ..errors import InputError
 from ..native import FeatureIndex, Tokens, WordPaths, fit_features, hashed_features, pack_tokens
 from ._settings import unusual
-from .brown import BrownClusters
 from .sets import TEXTS, ner
 from .siblings import joined_siblings
 from .tally import FeatureTally
 from .templates import CliqueKind, Templates, parse_templates
+
+if TYPE_CHECKING:
+    from .brown import BrownClusters
 
 Sentences = Sequence[Any]
 
@@ -316,6 +318,8 @@ def _require_clusters(templates: Templates, clusters: Any) -> BrownClusters | No
         if templates.of_clusters:
             raise InputError("The templates ask for Brown clusters: give fitted ones as clusters=.")
         return None
+    from .brown import BrownClusters
+
     if not isinstance(clusters, BrownClusters):
         raise InputError(f"clusters is {shown(clusters)}; it must be BrownClusters.")
     if not templates.of_clusters:

@@ -12,6 +12,7 @@ from ..checks import Table, choose
 from ..data.training import Training
 from ..fitting.run import Found, Observer, watched_search
 from ..models.linear_problem import LinearFit, solver_of
+from ..models.parts import Parts
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
 from .persistent_chains import PersistentChains
 
@@ -32,18 +33,13 @@ class FieldTerms:
     """Settings by the names that all linear models have for them, and what they are for a field."""
 
     penalty: float
-    edge_penalty: float | None
-    fit_intercept: bool
-    boundaries: bool
-    edge_features: bool
+    parts: Parts
     tol: float
     max_iter: int
     solver: str | Solver
     verbose: int
-    second_order_penalty: float | None = None
     l1: float = 0.0
-    norms: None = None
-    base_measure: None = None
+    random_state: None = None  # no part of a field has a basis to draw
 
     def fit(self, training: Training, *, exact: bool = False) -> LinearFit:
         """Return the objective on a training set; with ``exact`` by whole arrays of scores."""

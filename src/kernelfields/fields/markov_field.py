@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -19,18 +19,19 @@ from ..data.training import Training, read_training, warn_of_unsettled
 from ..decoders import Decoder
 from ..errors import InputError, warn_user
 from ..fitting.provenance import provenance_of
-from ..fitting.routing import Routed
-from ..fitting.run import mismatches, reporter, starts_afresh
+from ..fitting.run import Routed, mismatches, reporter, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..memory import require_memory
 from ..models.attributes import LinearAttributes, keep_scorers, learnt_model
 from ..models.learnt import LINEAR
 from ..models.model import Model, ScoredBatch, fitted_structure
+from ..models.parts import FreeScores, LinearScores, Part, Parts, looked_at, parts_of
 from ..objective import Certificate
 from ..parameters import Parameterised
 from ..persistence.fields import Field
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..solvers import Progress, Solver
+from ..solvers import Solver
 from ..structures import ApproximateSample, ApproximateSum, SampleOracle, Structure, SumOracle
 from ..tables import DECODERS, structure_of
 from .annealing import Annealing
@@ -78,8 +79,9 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
     ----------
     penalty : float
         λ.
-    edge_penalty : float, optional
-        λ_e; λ if not given.
+    parts : Parts
+        What differs from the default parts, as in `CRF`: ``Parts(edges=FreeScores(penalty=λ_e))``,
+        ``Parts(boundaries=None)``.
     structure : "chain", "tree", "graph" or Structure
         What labels depend on: ``Chain``, ``Tree``, ``Graph`` or ``Grid`` of ``structures``. Where exact sums
         are out of reach, ``Graph(inference=...)`` and ``Grid(inference=...)`` approximate them.
@@ -95,16 +97,16 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
         chains that follow the weights [tieleman2008].
     density : Annealing, optional
         How log Z is estimated, where the structure has no sums; if not given, by the sums of the structure.
-    boundaries : bool
-        Whether first and last labels of chains, or roots and leaves of trees, have scores of their own.
     classes : list, optional
         All labels that there are; if not given, those that occur.
-    solver, tol, max_iter, callback, verbose
+    solver, tol, max_iter, verbose
         As in `CRF`.
     decoder : "viterbi", "posterior" or Decoder
         How `predict` completes labellings.
     random_state : int, RandomState or None
         Seed of chains, of draws, and of annealing.
+    run : Run
+        Heeds ``callback``.
 
     Attributes
     ----------
@@ -141,23 +143,23 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
         "constraints": "labellings that cannot be get scores of their own",
         "features": "there are no observations but those of X",
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"callback"})
 
     penalty: float = 1.0
     _: KW_ONLY
-    edge_penalty: float | None = None
+    parts: Parts = Parts()
     structure: str | Structure = "chain"
     links: Any = None
     tables: str = "shared"
     method: str | PersistentChains = "exact"
     density: Annealing | None = None
-    boundaries: bool = True
     classes: Sequence[Hashable] | None = None
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
@@ -189,7 +191,7 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
             None,
             Z,
             structure,
-            own=("edge",) if self.layout_.own else (),
+            own=looked_at(self._parts()),
             sample_weight=sample_weight,
             loss=loss_of_method(self.method),
             classes=self.classes,
@@ -207,20 +209,24 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
             structure, links = own_tables(structure, links, shapes)
         return structure, FieldLayout(links, own, shape, X is not None)
 
+    def _parts(self) -> Parts:
+        """Return what differs from the default parts: without X, vertices are their own features."""
+        defaults: dict[str, Part | None] = {} if self.layout_.covariates else {"bias": None}
+        if self.layout_.own:
+            defaults["edge_features"] = LinearScores()
+        return parts_of(self, FreeScores, LinearScores).beside(defaults)
+
     def _learn(self, training: Training) -> Self:
         layout = self.layout_
         terms = FieldTerms(
             self.penalty,
-            self.edge_penalty,
-            fit_intercept=layout.covariates,
-            boundaries=self.boundaries,
-            edge_features=layout.own,
+            self._parts(),
             tol=self.tol,
             max_iter=self.max_iter,
             solver=self.solver,
             verbose=self.verbose,
         )
-        fit, found = terms.minimise(training, reporter(self.callback))
+        fit, found = terms.minimise(training, reporter(self.run.callback))
         element, certificate = found.element, found.certificate
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
         chains = choose(METHODS, self.method, "method")

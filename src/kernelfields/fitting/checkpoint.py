@@ -83,40 +83,21 @@ class Checkpoint:
 
 SETTINGS = (
     "penalty",
-    "edge_penalty",
-    "second_order_penalty",
+    "parts",
     "l1",
     "structure",
-    "norms",
-    "fit_intercept",
-    "boundaries",
-    "edge_features",
     "observed_only",
-    "class_weight",
-    "cost",
     "loss",
-    "base_measure",
 )
 """Those of a linear chain that change its problem."""
 KERNEL_SETTINGS = (
     "kernel",
+    "kernel_weights",
     "penalty",
-    "edge_penalty",
-    "second_order_penalty",
+    "parts",
     "structure",
-    "norms",
-    "fit_intercept",
-    "boundaries",
-    "edges",
-    "edge_kernel",
-    "edge_kernel_penalty",
-    "clique_kernels",
-    "label_kernel",
-    "class_weight",
-    "cost",
     "loss",
-    "base_measure",
-    "approximation",
+    "basis",
     "random_state",
     "dtype",
 )
@@ -126,4 +107,4 @@ KERNEL_SETTINGS = (
 def checkpoint_of(model: Any, contents: list[Any], names: tuple[str, ...] = SETTINGS) -> Checkpoint:
     """Return the file of a model's search, known by its data and by those of its settings."""
     settings = {name: getattr(model, name) for name in names}
-    return Checkpoint(model.checkpoint, [*contents, settings], model.checkpoint_seconds)
+    return Checkpoint(model.run.checkpoint, [*contents, settings], model.run.checkpoint_seconds)

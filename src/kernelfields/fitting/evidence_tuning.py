@@ -15,12 +15,8 @@ from .copies import silent_copy
 from .evidence_ascent import Rise, ascend
 from .evidence_probe import EvidenceProbe, PriorProbe
 
-PENALTIES: Mapping[str, tuple[str, ...]] = {
-    "penalty": ("kernel", "features", "bias", "boundaries", "segment_features"),
-    "edge_penalty": ("edges", "edge_features", "durations", "rules"),
-    "second_order_penalty": ("second_order",),
-}
-"""Which parts of a model a penalty is of; parts of label kernels begin with "kernel"."""
+SHARED = ("features", "bias", "boundaries", "segment_features")
+"""Parts that share the penalty of the model, as those do whose names begin with "kernel"."""
 STEP = 1e-2
 """Relative change of settings of kernels that derivatives are taken by."""
 ANY = 1e3
@@ -122,25 +118,29 @@ class _EvidenceSearch:
         # One seed for all fits: with other landmarks and other probes, settings could not be compared.
         self.seed = int(random_state(known.get("random_state")).randint(2**31 - 1))
         self.same: dict[str, Any] = {"random_state": self.seed} if "random_state" in known else {}
-        dense = known.get("approximation", "") is None and known.get("selection") is None
+        dense = known.get("basis", "") is None
         if rank is not None and dense and known.get("kernel") is not None:
-            self.same["approximation"] = Nystroem(require_whole("rank", rank))
+            self.same["basis"] = Nystroem(require_whole("rank", rank))
         self.further: list[str] = []
+        self.own: dict[str, str] = {}
+        """By the names of penalties, the parts that have them for themselves."""
         self.path: list[EvidenceStep] = []
         self.n_labels = sum(map(len, y))
 
     def start(self, given: Sequence[str] | None) -> dict[str, float]:
         """Return the settings to choose, as they are."""
         known = self.model.get_params(deep=True)
-        result = {
-            name: float(known[name] if known[name] is not None else known["penalty"])
-            for name in PENALTIES
-            if name in known and not isinstance(known[name], list | tuple)
-        }
-        if not result:
+        shared = known.get("penalty")
+        if not isinstance(shared, int | float):
             raise InputError(
                 f"{type(self.model).__name__} has no single penalty that the evidence could set."
             )
+        result = {"penalty": float(shared)}
+        for part in self._parts():
+            name, own = f"parts__{part}__penalty", known.get(f"parts__{part}__penalty")
+            if own is not None or not (part.startswith("kernel") or part in SHARED):
+                self.own[name] = part
+                result[name] = float(shared if own is None else own)
         if given is None:
             given = ["kernel__gamma"] if isinstance(known.get("kernel__gamma"), int | float) else []
         for name in given:
@@ -149,6 +149,11 @@ class _EvidenceSearch:
             result[name] = float(known[name])
         self.further = list(given)
         return result
+
+    def _parts(self) -> list[str]:
+        """Return the names of what is learnt, by a fit that ends where it begins."""
+        first = silent_copy(self.model, **self.same, posterior=None, tol=ANY)
+        return list(first.fit(*self.data, **self.options).mismatch_)
 
     def fitted(self, settings: Mapping[str, float]) -> Any:
         """Return the model itself, with these settings."""
@@ -160,11 +165,12 @@ class _EvidenceSearch:
         """Return the evidence of settings, and its gradient."""
         probe = EvidenceProbe(*self.probing, self.seed)
         self._fit(settings, posterior=probe)
-        gradient, scale = {}, {}
-        for name, parts in PENALTIES.items():
-            mine = [p for p in probe.squares if p in parts or (name == "penalty" and p.startswith("kernel"))]
+        gradient, scale, own = {}, {}, set(self.own.values())
+        for name in [name for name in settings if name not in self.further]:
+            mine = [self.own[name]] if name in self.own else [p for p in probe.squares if p not in own]
+            mine = [part for part in mine if part in probe.squares]
             # What no part of the model has is not worth a search.
-            if name in settings and mine:
+            if mine:
                 gradient[name] = -sum(probe.energies[part] for part in mine)
                 scale[name] = 0.5 * sum(probe.squares[part] for part in mine)
         for name in self.further:

@@ -9,7 +9,7 @@ from typing import Any
 from ..arrays import Array
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
-from .routing import Routed
+from .run import Routed
 
 
 class ModelWrapper(Parameterised, Routed, Savable):

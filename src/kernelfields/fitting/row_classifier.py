@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, require_fitted
 from ..structures import Structure
-from .routing import Routed
+from .run import Routed
 
 
 class RowClassifier(Parameterised, Routed, Savable):

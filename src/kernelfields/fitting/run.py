@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import fields
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from ..arrays import Array
+from ..checks import shown
 from ..distributed import SHARING, shared_out
 from ..errors import InputError, warn_user
 from ..objective import Problem, Term
 from ..persistence.savable import Savable
+from ..routing import MetadataRequests
 from ..solvers import Progress, Solver, Stop
-from .checkpoint import Checkpoint
 from .minimiser import Found as Found
 from .minimiser import ProblemMinimiser
 from .minimiser import exact_certificate as exact_certificate
 from .observers import Onlooker, ProgressLine
+from .run_settings import Run
+
+if TYPE_CHECKING:
+    from .checkpoint import Checkpoint
 
 Model = TypeVar("Model", bound=Savable)
 Settings = ParamSpec("Settings")
 
 Fit = Callable[Concatenate[Model, Settings], Model]
 Observer = Callable[[Progress, Any], bool | None]
+DEFAULTS = Run()
 
 
 def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
@@ -38,6 +45,7 @@ def starts_afresh(fit: Fit[Model, Settings]) -> Fit[Model, Settings]:
     @wraps(fit)
     def fitted(model: Model, /, *args: Settings.args, **settings: Settings.kwargs) -> Model:
         refuse_lacking(type(model), settings)
+        _require_heeded(model)
         fresh = _unfitted(model)
         vars(fresh)["_previous"] = model
         sharing = SHARING.get()
@@ -73,6 +81,27 @@ def refuse_lacking(kind: type, given: Iterable[str]) -> None:
     for name in given:
         if name in lacks:
             raise InputError(f"{kind.__name__} has no {name}: {lacks[name]}.")
+
+
+def heeds(model: Any, name: str) -> bool:
+    """Whether fits of a model heed a setting of ``run``."""
+    return isinstance(model, Savable) and name in model._heeds
+
+
+def _require_heeded(model: Savable) -> None:
+    """Refuse settings of ``run`` that fits of this model do not heed."""
+    run = vars(model).get("run", DEFAULTS)
+    if not isinstance(run, Run):
+        raise InputError(f"run is {shown(run)}; it must be a Run.")
+    for field in fields(run):
+        if getattr(run, field.name) != field.default and not heeds(model, field.name):
+            reason = getattr(model, "_lacks", {}).get(field.name, "leave it out of run")
+            raise InputError(f"{type(model).__name__} does not heed {field.name}: {reason}.")
+
+
+def precision_of(run: Run, otherwise: str = "float32") -> Any:
+    """Return the precision that a fit was asked for, or that of its estimator."""
+    return otherwise if run.dtype is None else run.dtype
 
 
 def previous(model: Model) -> Model | None:
@@ -142,6 +171,15 @@ def observers(*given: Observer | None) -> Observer:
     return observe
 
 
+@contextmanager
+def open_observer(
+    settings: Any, draft: Callable[[Any], Any] | None = None, *others: Observer | None
+) -> Iterator[Observer]:
+    """Let a fit with these settings be watched: by a callback, by others, with ``verbose`` by a line."""
+    with ProgressLine() if settings.verbose else nullcontext() as line:
+        yield observers(reporter(settings.run.callback, draft), *others, line)
+
+
 def present(*given: Observer | None) -> Observer | None:
     """Return one observer that asks all, None if nobody looks: some searches need not show every step."""
     return None if all(observer is None for observer in given) else observers(*given)
@@ -161,3 +199,15 @@ def reporter(
             callback(progress)
 
     return report
+
+
+class Routed(MetadataRequests):
+    """An estimator that takes part in metadata routing, and refuses options that it lacks."""
+
+    _lacks: ClassVar[Mapping[str, str]] = {}
+    """Options that most estimators have and this one has not: settings and arguments of `fit`, and why."""
+
+    def __new__(cls, *_: Any, **settings: Any) -> Self:
+        """Refuse settings that it lacks in a sentence of its own, before Python does."""
+        refuse_lacking(cls, settings)
+        return super().__new__(cls)

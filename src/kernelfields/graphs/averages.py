@@ -24,7 +24,7 @@ PATIENCE = 4
 """Looks without a smaller residual after which the rest is rounding, once there were as many steps as there
 are vertices: before, the largest residual may stay until news of a label has come through a long graph."""
 
-Observer = Callable[[Progress], None]
+Observer = Callable[[Progress], object]
 
 
 class Averaged(NamedTuple):

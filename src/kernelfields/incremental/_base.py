@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -25,20 +25,21 @@ from ..fitting.held_out import require_both
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import provenance_of
 from ..fitting.run import Observer, observers, previous, reporter, starts_afresh
+from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
-from ..losses import Log, MarginHinge
+from ..losses import LogLoss, MarginHinge
 from ..models.attributes import keep_scorers, learnt_model, scorers_of
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, online_parts, read_labelled
-from ..models.model import Model, fitted_structure
+from ..models.model import Model, dense, fitted_structure
 from ..models.online_held_out import HeldOut, Reached
-from ..models.parts import BoundParts, Penalties
+from ..models.parts import BoundParts, FreeScores, LinearScores, Part, Parts, looked_at, parts_of
 from ..models.trail import Trail, flat, unflat
 from ..objective import Problem, Term
 from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason
-from ..structures import ApproximateSum, ChainBatch, Structure, SumOracle
+from ..structures import ApproximateSum, Structure, SumOracle
 from ..tables import structure_of
 
 NO_BETTER = "The error on held-out data had stopped falling."
@@ -53,17 +54,15 @@ class OnlineSettings:
     max_iter: int = 10
     structure: str | Structure = "chain"
     features: Any = None
-    fit_intercept: bool = True
-    boundaries: bool = True
+    parts: Parts = Parts()
     observed_only: bool = False
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
     shuffle: bool = True
-    patience: int = 5
     warm_start: bool = False
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
 
@@ -80,15 +79,27 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["checkpoint"], "Ctrl-C keeps what was learnt, and partial_fit goes on from there"),
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"patience", "callback"})
     _scores_rows = True
 
     @abstractmethod
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         """How the weights change: from those of a sweep on, or on the trail of a model."""
 
-    @abstractmethod
-    def _penalties(self) -> Penalties:
-        """λ of the parts of the model, for rules that know penalties."""
+    def _given_parts(self) -> Parts:
+        """Return what differs from the default parts."""
+        return parts_of(self, FreeScores, LinearScores)
+
+    def _bound(self, data: LabelledSet) -> BoundParts:
+        """Return the parts of the model, as they are on a training set."""
+        given, penalty = self._given_parts(), getattr(self, "penalty", None)
+        for name, part in given.items():
+            if isinstance(part, Part) and (part.norm or (penalty is None and part.penalty)):
+                what = "norm" if part.norm else "penalty"
+                raise InputError(
+                    f"The part {name!r} has a {what}, which {type(self).__name__} does not know."
+                )
+        return online_parts(data, given, penalty or 0.0, observed_only=self.observed_only)
 
     @starts_afresh
     def partial_fit(
@@ -128,6 +139,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             names=names,
             classes=every,
             by_parts=True,
+            own=looked_at(self._given_parts()),
         )
         if before is not None and not self._fits(data):
             raise InputError("partial_fit has labels or a number of features that the first call had not.")
@@ -143,12 +155,11 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
     def _trail_of(self, before: Self) -> Trail:
         """Return what learning goes on with; refuse to drop what was learnt."""
-        for name, parts in (
-            ("fit_intercept", (before.intercept_,)),
-            ("boundaries", (before.start_, before.end_)),
-        ):
-            if not getattr(self, name) and any(part.any() for part in parts):
-                raise InputError(f"{name} is False, but the fitted model has such weights: call fit instead.")
+        for name, scorer in scorers_of(before).items():
+            if self.parts.get(name, scorer) is None and dense(scorer.numbers).any():
+                raise InputError(
+                    f"parts takes {name!r} away, but the fitted model has such weights: call fit instead."
+                )
         trail = getattr(before, "_trail", None)
         return Trail.guessed(before) if trail is None else trail
 
@@ -246,28 +257,27 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         X_dev, y_dev : lists, optional
             Held-out sequences: learning ends when fewer of their positions have not been wrong for
             ``patience`` epochs, and the best weights seen are kept.
-
-        Notes
-        -----
-        There is no ``checkpoint``: Ctrl-C keeps what was learnt, and `partial_fit` goes on from there.
         """
         require_settings(vars(self), {**CHECKS, "max_iter": whole()})
         structure = structure_of(self.structure)
-        data = read_labelled(structure, self.features, X, y, lengths, classes=self.classes, by_parts=True)
+        own = looked_at(self._given_parts())
+        data = read_labelled(
+            structure, self.features, X, y, lengths, classes=self.classes, by_parts=True, own=own
+        )
         sweep, parts, forbidden = self._sweep(data, sample_weight)
         rule = self._rule(sweep, None)
         if self.warm_start and self._fits(data):
             sweep.load(parts.element(_problem(data, sweep.terms), scorers_of(previous(self))))
         self.forbidden_, self.features_ = forbidden, data.extractor
         self._name_features(data)
-        held_out = HeldOut(self, X_dev, y_dev, self.patience) if require_both(X_dev, y_dev) else None
+        held_out = HeldOut(self, X_dev, y_dev, self.run.patience) if require_both(X_dev, y_dev) else None
         self._learn(sweep, rule, data, parts, held_out)
         return self
 
     def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[AnySweep, BoundParts, Forbidden | None]:
         """Return weights of zero for a training set, the parts that they are of, and what is forbidden."""
         forbidden = self._forbidden(data)
-        parts = online_parts(data, self.fit_intercept, self.boundaries, self.observed_only, self._penalties())
+        parts = self._bound(data)
         terms = parts.terms()
         weights = (
             None
@@ -275,7 +285,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             else read_weights(sample_weight, data.chain.n_instances, data.chain.words)
         )
         labels = data.encoded.labels
-        if isinstance(data.chain, ChainBatch):
+        if Sweep.knows(data.chain, terms):
             barred = None if forbidden is None else barred_scores(forbidden)
             return Sweep(data.chain, terms, labels, weights, barred), parts, forbidden
         known, offset = data.chain.known_scores(), None
@@ -328,7 +338,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             keep_scorers(model, parts.scorers(problem, sweep.average()), len(self.classes_))
             return model
 
-        report = observers(reporter(self.callback, draft), line)
+        report = observers(reporter(self.run.callback, draft), line)
         for epoch in range(1, self.max_iter + 1):
             order = np.arange(data.chain.n_instances)
             if self.averaging and (epoch == 1 or rule.forgets):
@@ -373,4 +383,4 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 def _problem(data: LabelledSet, terms: Sequence[Term]) -> Problem:
     """Return the problem whose weights are learnt; nobody asks for its loss."""
     summed = isinstance(data.chain, SumOracle | ApproximateSum)
-    return Problem.of((Log if summed else MarginHinge)(data.chain, data.encoded.labels), terms)
+    return Problem.of((LogLoss if summed else MarginHinge)(data.chain, data.encoded.labels), terms)

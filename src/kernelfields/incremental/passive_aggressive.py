@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from ..models.linear import FREE
-from ..models.parts import Penalties
 from ..models.trail import Trail
 from ..online import AnySweep, OnlineRule, PassiveAggressiveRule, Variant
 from ..tables import VARIANTS, choose
@@ -35,44 +33,15 @@ class PassiveAggressive(OnlineLabeller):
         Whether the cost is the root of the number of wrong labels; else it is 1.
     averaging : bool
         Whether the model is the mean of all weights on the way instead of the last ones.
-    max_iter : int
-        How many times to go through the training set, at most.
-    structure : "chain", "chain2", "segments", "tree", "graph" or Structure
-        What labels depend on, as in `CRF`.
-    features : str, Templates, TemplateFeatures or DictFeatures, optional
-        What to look at where X holds tokens instead of arrays, as for `CRF`.
-    fit_intercept, boundaries : bool
-        Whether there are scores per label, and for the first and last label.
-    observed_only : bool
-        Whether only pairs of feature and label, and of neighbouring labels, that occur in the
-        training set have weights: for sparse features.
-    classes : list, optional
-        All labels that there are, as in `CRF`.
-    constraints : "iob2", "iobes", "bilou", "bmes", OnlineRule or None
-        Label pairs, starts and ends that cannot occur, in training and in prediction.
-    decoder : "viterbi", "posterior" or Decoder
-        How `predict` decides.
-    shuffle : bool
-        Whether every epoch has an order of its own.
-    patience : int
-        With held-out data: epochs without improvement there after which to stop.
-    warm_start : bool
-        Whether `fit` starts from the weights of the last one, if labels and features are the same.
-    random_state : int, RandomState or None
-        Seed of the shuffling, and of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every epoch; its value is the loss of the epoch.
-    verbose : int
-        1 shows a line of progress.
+    max_iter, structure, features, parts, observed_only, classes, constraints, decoder
+        As in `StructuredPerceptron`.
+    shuffle, warm_start, random_state, run, verbose
+        As in `StructuredPerceptron`.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, transitions_, start_, end_
-        Labels and weights, as in `CRF`.
-    losses_ : list of float
-        Loss of every epoch, each sequence's taken before it was learnt from.
-    n_iter_, stop_reason_ : int, str
-        How many epochs there were, and why no more.
+    classes_, coef_, intercept_, transitions_, start_, end_, losses_, n_iter_, stop_reason_
+        As in `StructuredPerceptron`.
 
     Examples
     --------
@@ -90,9 +59,6 @@ class PassiveAggressive(OnlineLabeller):
     aggressiveness: float = 1.0
     error_sensitive: bool = True
     averaging: bool = True
-
-    def _penalties(self) -> Penalties:
-        return FREE
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         variant = choose(VARIANTS, self.variant, "variant")

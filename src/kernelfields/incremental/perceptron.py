@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..models.linear import FREE
-from ..models.parts import Penalties
 from ..models.trail import Trail
 from ..online import AnySweep, OnlineRule, PerceptronRule
 from ._base import OnlineLabeller
@@ -34,8 +32,9 @@ class StructuredPerceptron(OnlineLabeller):
         What labels depend on, as in `CRF`.
     features : str, Templates, TemplateFeatures or DictFeatures, optional
         What to look at where X holds tokens instead of arrays, as for `CRF`.
-    fit_intercept, boundaries : bool
-        Whether there are scores per label, and for the first and last label.
+    parts : Parts
+        What differs from the default parts, as in `CRF`: ``Parts(bias=None, boundaries=None)`` leaves out the
+        scores of single labels, and those of first and last ones.
     observed_only : bool
         Whether only pairs of feature and label, and of neighbouring labels, that occur in the
         training set have weights: for sparse features.
@@ -47,14 +46,12 @@ class StructuredPerceptron(OnlineLabeller):
         How `predict` decides.
     shuffle : bool
         Whether every epoch has an order of its own.
-    patience : int
-        With held-out data: epochs without improvement there after which to stop.
     warm_start : bool
         Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
         Seed of the shuffling, and of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every epoch; its value is the loss of the epoch.
+    run : Run
+        Heeds ``patience`` and ``callback``, both of epochs; its value is the loss of the epoch.
     verbose : int
         1 shows a line of progress.
 
@@ -79,9 +76,6 @@ class StructuredPerceptron(OnlineLabeller):
     probabilistic: ClassVar[bool] = False
 
     averaging: bool = True
-
-    def _penalties(self) -> Penalties:
-        return FREE
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         return PerceptronRule()

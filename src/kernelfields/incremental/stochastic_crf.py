@@ -8,7 +8,8 @@ import numpy as np
 
 from ..data.seeds import random_state
 from ..errors import InputError
-from ..models.parts import Penalties
+from ..models.linear import LabelledSet
+from ..models.parts import BoundParts
 from ..models.trail import Trail
 from ..online import AnySweep, Descent, OnlineRule
 from ..online.descent import calibrated_step
@@ -31,51 +32,22 @@ class StochasticCRF(OnlineLabeller):
     Parameters
     ----------
     penalty : float
-        λ, above 0.
-    edge_penalty : float, optional
-        λ_e of label pairs; λ if not given.
+        λ, above 0, of all parts without one of their own.
     learning_rate : float, optional
         η; found by trials on a sample of the sequences if not given.
     averaging : bool
         Whether the model is a mean of weights instead of the last ones.
-    max_iter : int
-        How many times to go through the training set, at most.
-    structure : "chain", "chain2", "segments", "tree", "graph" or Structure
-        What labels depend on, as in `CRF`.
-    features : str, Templates, TemplateFeatures or DictFeatures, optional
-        What to look at where X holds tokens instead of arrays, as for `CRF`.
-    fit_intercept, boundaries : bool
-        Whether there are scores per label, and for the first and last label.
-    observed_only : bool
-        Whether only pairs of feature and label, and of neighbouring labels, that occur in the
-        training set have weights: for sparse features.
-    classes : list, optional
-        All labels that there are, as in `CRF`.
-    constraints : "iob2", "iobes", "bilou", "bmes", OnlineRule or None
-        Label pairs, starts and ends that cannot occur, in training and in prediction.
-    decoder : "viterbi", "posterior" or Decoder
-        How `predict` decides.
-    shuffle : bool
-        Whether every epoch has an order of its own.
-    patience : int
-        With held-out data: epochs without improvement there after which to stop.
-    warm_start : bool
-        Whether `fit` starts from the weights of the last one, if labels and features are the same.
     random_state : int, RandomState or None
         Seed of the shuffling, of the search for a step, and of `sample`.
-    callback : callable, optional
-        Called with a `Progress` record after every epoch; its value is the loss of the epoch.
-    verbose : int
-        1 shows a line of progress.
+    max_iter, structure, features, parts, observed_only, classes, constraints, decoder
+        As in `StructuredPerceptron`.
+    shuffle, warm_start, run, verbose
+        As in `StructuredPerceptron`.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, transitions_, start_, end_
-        Labels and weights, as in `CRF`.
-    losses_ : list of float
-        Loss of every epoch, each sequence's taken before it was learnt from.
-    n_iter_, stop_reason_ : int, str
-        How many epochs there were, and why no more.
+    classes_, coef_, intercept_, transitions_, start_, end_, losses_, n_iter_, stop_reason_
+        As in `StructuredPerceptron`.
 
     Examples
     --------
@@ -88,16 +60,15 @@ class StochasticCRF(OnlineLabeller):
 
     penalty: float = 1.0
     _: KW_ONLY
-    edge_penalty: float | None = None
     learning_rate: float | None = None
     averaging: bool = True
 
-    def _penalties(self) -> Penalties:
-        found = Penalties.of(self.penalty, self.edge_penalty)
-        if min(found) == 0:
-            name = "penalty" if self.penalty == 0 else "edge_penalty"
-            raise InputError(f"{name} is 0; StochasticCRF needs penalties above 0.")
-        return found
+    def _bound(self, data: LabelledSet) -> BoundParts:
+        bound = super()._bound(data)
+        for name, part in bound.parts.items():
+            if part.penalty == 0:
+                raise InputError(f"The penalty of the part {name!r} is 0; StochasticCRF needs one above 0.")
+        return bound
 
     def _rule(self, sweep: AnySweep, trail: Trail | None) -> OnlineRule:
         if self.learning_rate is None and trail is not None and trail.step is not None:

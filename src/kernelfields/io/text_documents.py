@@ -96,8 +96,9 @@ def checked_document(document: TextDocument) -> TextDocument:
 
 def require_span(span: TextSpan, length: int) -> None:
     """Refuse a span that is not within a text of some length, or has no label."""
-    for place in (span.start, span.end, *(place for piece in span.pieces for place in piece)):
-        require_whole("An offset of a span", place, 0)
+    for piece in ((span.start, span.end), *span.pieces):
+        for name, place in zip(("start", "end"), piece, strict=True):
+            require_whole(f"The {name} of a span", place, 0)
     if span.probability is not None:
         require_share("The probability of a span", span.probability)
     before = -1

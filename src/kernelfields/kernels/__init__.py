@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .sum import Sum
     from .tanimoto import Tanimoto
     from .tree_fragments import TreeFragments
+    from .weighted import Weighted
     from .window import WindowProduct, WindowSum
 else:
     __getattr__, __dir__ = lazily(
@@ -78,6 +79,7 @@ else:
             "sum": "Sum",
             "tanimoto": "Tanimoto",
             "tree_fragments": "TreeFragments",
+            "weighted": "Weighted",
             "window": "WindowProduct WindowSum",
         },
     )
@@ -121,6 +123,7 @@ __all__ = [
     "Sum",
     "Tanimoto",
     "TreeFragments",
+    "Weighted",
     "WindowProduct",
     "WindowSum",
     "alignment_weights",

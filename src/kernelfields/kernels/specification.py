@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..arrays import Array
-from ..checks import unknown_name
+from ..checks import shown, unknown_name
 from ..errors import InputError
 from ..lazy import Later
 from ._base import Kernel
@@ -76,6 +76,13 @@ def as_kernel(specification: Any) -> Kernel:
         from .functions import MatrixFunction
 
         return MatrixFunction(specification)
+    from .weighted import Weighted
+
+    if isinstance(specification, Weighted):
+        raise InputError(
+            f"{shown(specification)} can be the whole kernel of KernelCRF or KernelLogisticRegression only: "
+            "give a Kernel, a name or a function."
+        )
     raise InputError(f"kernel={specification!r} must be a Kernel, a name or a function.")
 
 

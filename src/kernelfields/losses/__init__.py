@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from .hinge_slack import SearchedSlackHinge
     from .hinge_zero_one import ZeroOneHinge
     from .information import Information, InformationMaximisation
-    from .log import Log, require_sums
-    from .log_settings import observed_log
-    from .marginal_log import MarginalLog
+    from .log import LogLoss, require_sums
+    from .log_settings import Log, observed_log
+    from .marginal_log import MarginalLog, MarginalLogLoss
     from .partial_log import PartialLog
-    from .piecewise import Piecewise
-    from .pseudo import PseudoLikelihood
+    from .piecewise import Piecewise, PiecewiseLoss
+    from .pseudo import PseudoLikelihood, PseudoLikelihoodLoss
     from .variational_em import VariationalEM
 else:
     __getattr__, __dir__ = lazily(
@@ -52,12 +52,12 @@ else:
             "hinge_slack": "SearchedSlackHinge",
             "hinge_zero_one": "ZeroOneHinge",
             "information": "Information InformationMaximisation",
-            "log": "Log require_sums",
-            "log_settings": "observed_log",
-            "marginal_log": "MarginalLog",
+            "log": "LogLoss require_sums",
+            "log_settings": "Log observed_log",
+            "marginal_log": "MarginalLog MarginalLogLoss",
             "partial_log": "PartialLog",
-            "piecewise": "Piecewise",
-            "pseudo": "PseudoLikelihood",
+            "piecewise": "Piecewise PiecewiseLoss",
+            "pseudo": "PseudoLikelihood PseudoLikelihoodLoss",
             "variational_em": "VariationalEM",
         },
     )
@@ -78,19 +78,23 @@ __all__ = [
     "LabellingCost",
     "LocalLoss",
     "Log",
+    "LogLoss",
     "LogWithEntropy",
     "Loss",
     "LossSettings",
     "LossValue",
     "MarginHinge",
     "MarginalLog",
+    "MarginalLogLoss",
     "Minimiser",
     "OwnedStates",
     "PairCost",
     "PartialLog",
     "Piecewise",
+    "PiecewiseLoss",
     "Planes",
     "PseudoLikelihood",
+    "PseudoLikelihoodLoss",
     "RelaxedMarginHinge",
     "SearchedSlackHinge",
     "SlackHinge",

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ..arrays import Array
-from ..errors import InputError
+from ..checks import Check, Checked, optional
 from ..structures import StructureBatch
 from ._base import Loss
+from .class_weights import ClassWeight, require_class_weight
 
 
 class LossSettings(ABC):
     """Settings of a loss, for ``loss=`` of `CRF` and `KernelCRF`; usually a frozen dataclass.
 
     All that estimators ask about a loss is here and in the `Loss` that `bind` returns. A loss that knows
-    neither class weights nor costs nor missing labels is easier written as a `CustomLoss`.
+    nothing of class names and missing labels is easier written as a `CustomLoss`.
     """
 
     learns_without_labels: ClassVar[bool] = False
@@ -25,17 +28,11 @@ class LossSettings(ABC):
     unruled: ClassVar[str] = ""
     """Why it does not go with constraints; empty where it does."""
 
+    class_weight: ClassWeight = None
+    """Weights of labels, where a field of the settings: for structures that label vertices."""
+
     @abstractmethod
-    def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> Loss:
+    def bind(self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None) -> Loss:
         """Return the loss of a training set.
 
         Parameters
@@ -48,13 +45,18 @@ class LossSettings(ABC):
             The labels.
         weights : (S,) array or None
             How many times each instance counts.
-        class_weight, cost
-            As users give them to the estimator; None if they do not. Refuse what has no meaning.
         """
 
 
-def refuse_given(reason: str, **settings: Any) -> None:
-    """Refuse the first of these settings that was given, with the reason."""
-    for name, value in settings.items():
-        if value is not None:
-            raise InputError(f"{name} {reason}")
+@dataclass(frozen=True)
+class ClassWeighted(Checked, LossSettings):
+    """Settings of a loss in which some labels count more than others.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Weights of labels; "balanced" means inverse frequencies.
+    """
+
+    class_weight: ClassWeight = field(default=None, kw_only=True)
+    _checks: ClassVar[Mapping[str, Check]] = {"class_weight": optional(require_class_weight)}

@@ -11,20 +11,24 @@ from ..arrays import Array, index_of
 from ..checks import require_not_negative, shown, unknown_name
 from ..errors import InputError
 from ..missing import UNOBSERVED
-from ._settings_base import refuse_given
 
 ClassWeight = dict[Any, float] | str | None
 
 
+def require_class_weight(name: str, value: Any) -> None:
+    """Refuse what is neither weights by label nor "balanced"."""
+    if isinstance(value, str) and value != "balanced":
+        raise unknown_name(name, value, ["balanced"], " or a dictionary")
+    if not isinstance(value, str | Mapping):
+        raise InputError(f"{name} is {shown(value)}; it must be a dictionary or 'balanced'.")
+
+
 def class_weights(given: dict[Any, float] | str, labels: Array, classes: Array) -> Array:
     """Return one weight per class."""
+    require_class_weight("class_weight", given)
     count = np.bincount(labels, minlength=len(classes))
     if isinstance(given, str):
-        if given != "balanced":
-            raise unknown_name("class_weight", given, ["balanced"], " or a dictionary")
         return len(labels) / (len(count) * np.maximum(count, 1))
-    if not isinstance(given, Mapping):
-        raise InputError(f"class_weight is {shown(given)}; it must be a dictionary or 'balanced'.")
     index = index_of(classes)
     weights = np.ones(len(count))
     for label, weight in given.items():
@@ -42,9 +46,8 @@ def class_cost(given: dict[Any, float] | str, labels: Array, classes: Array) -> 
     return cost
 
 
-def vertex_weights(class_weight: ClassWeight, labels: Array, classes: Array, cost: Any) -> Array | None:
-    """Return class weights as weights of vertices, 1 where no label was observed; costs are refused."""
-    refuse_given("is for loss='log', which sums over whole labellings.", cost=cost)
+def vertex_weights(class_weight: ClassWeight, labels: Array, classes: Array) -> Array | None:
+    """Return class weights as weights of vertices, 1 where no label was observed."""
     if class_weight is None:
         return None
     observed = labels != UNOBSERVED

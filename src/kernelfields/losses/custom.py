@@ -1,10 +1,9 @@
-"""Losses of users that know neither class weights nor costs nor missing labels."""
+"""Losses of users that know nothing of class names and missing labels."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ..errors import InputError
 from ..missing import UNOBSERVED
 from ..structures import StructureBatch
 from ._base import Loss
-from ._settings_base import LossSettings, refuse_given
+from ._settings_base import LossSettings
 
 
 class CustomLoss(ABC):
@@ -26,24 +25,13 @@ class CustomLoss(ABC):
 
 @dataclass(frozen=True)
 class CustomSettings(LossSettings):
-    """A user's loss, and the refusal of all that it does not know."""
+    """A user's loss, for which every label has to be observed."""
 
     custom: CustomLoss
 
-    def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> Loss:
+    def bind(self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None) -> Loss:
         """Return the loss of a training set."""
         name = type(self.custom).__name__
-        reason = f"has no meaning to {name}: build it into its bind()."
-        refuse_given(reason, class_weight=class_weight, cost=cost)
         missing = np.flatnonzero(outputs == UNOBSERVED)
         if len(missing):
             s = int(np.searchsorted(batch.output_offsets, missing[0], side="right")) - 1

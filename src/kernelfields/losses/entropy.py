@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,8 @@ from ._base import Loss, LossValue
 from ._differences import derivative_along
 from ._search_base import End, Minimiser
 from ._settings_base import LossSettings
-from .log import Log
-from .log_settings import LogSettings
+from .log import LogLoss
+from .log_settings import observed_log
 from .partial_log import PartialLog
 
 
@@ -49,20 +49,9 @@ class EntropyRegularised(Checked, LossSettings):
     learns_without_labels = True
     labelling_only = True
 
-    def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> Loss:
+    def bind(self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None) -> Loss:
         """Return the log loss with the entropies of instances that have vertices and no label."""
-        observed = LogSettings().bind(
-            batch, outputs, classes=classes, weights=weights, class_weight=class_weight, cost=cost
-        )
+        observed = observed_log(batch, outputs, weights)
         counts = np.diff(np.concatenate([[0], np.cumsum(outputs != UNOBSERVED)])[batch.offsets])
         unlabelled = (counts == 0) & (np.diff(batch.offsets) > 0)
         return LogWithEntropy(observed, float(self.weight) * unlabelled) if unlabelled.any() else observed
@@ -77,7 +66,7 @@ class LogWithEntropy(Loss):
 
     Parameters
     ----------
-    observed : Log or PartialLog
+    observed : LogLoss or PartialLog
         The loss of what was observed, on a structure that differentiates its marginals.
     entropy_weights : (S,) array
         u, how many times the entropy of each instance counts beside its log loss.
@@ -86,7 +75,7 @@ class LogWithEntropy(Loss):
     convex = False
     shareable = False
 
-    def __init__(self, observed: Log | PartialLog, entropy_weights: Array) -> None:
+    def __init__(self, observed: LogLoss | PartialLog, entropy_weights: Array) -> None:
         if not isinstance(observed.structure, CovarianceOracle):
             raise UnsupportedError(
                 "Entropy regularisation needs exact sums over outputs and their derivatives, which "

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..structures import Scores, StructureBatch
 from ._base import Loss, LossValue
 from ._search_base import End, Minimiser
-from ._settings_base import LossSettings, refuse_given
+from ._settings_base import LossSettings
 from .expected_log import ExpectedLog
 from .partial_log import PartialLog
 
@@ -63,21 +63,9 @@ class OwnedStates(Checked, LossSettings):
     }
 
     def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
+        self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None
     ) -> HiddenStateLog:
         """Return the loss of a training set, whose outputs are the states to begin with."""
-        refuse_given(
-            "needs every label to be observed; hidden states and clusters are not.",
-            class_weight=class_weight,
-            cost=cost,
-        )
         return HiddenStateLog(batch, outputs, self, weights)
 
 

@@ -15,7 +15,7 @@ from ..missing import UNOBSERVED
 from ..structures import GraphBatch, LabelledBatch, StructureBatch
 from ._base import Loss
 from ._hinge_base import Hinge
-from ._settings_base import LossSettings, refuse_given
+from ._settings_base import LossSettings
 from .costs import ErrorFunction, LabellingCost
 from .given_costs import cost_scores
 from .hinge_callback import CallbackHinge
@@ -36,18 +36,8 @@ class HingeSettings(Checked, LossSettings):
     task_cost: Any
     _checks: ClassVar[Mapping[str, Check]] = {"rescaling": one_of(RESCALINGS)}
 
-    def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> Loss:
+    def bind(self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None) -> Loss:
         """Return the loss of a training set."""
-        refuse_given("has no meaning to a hinge loss.", class_weight=class_weight, cost=cost)
         if (outputs == UNOBSERVED).any():
             raise InputError("A structured SVM needs every label to be observed.")
         task = self.task_cost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from ..structures import CovarianceOracle, EdgeBatch, Scores, StructureBatch
 from ._base import Loss, LossValue
 from ._differences import derivative_along
 from ._search_base import End, Minimiser
-from ._settings_base import LossSettings, refuse_given
+from ._settings_base import LossSettings
 from .partial_log import PartialLog
 
 
@@ -55,21 +55,9 @@ class InformationMaximisation(Checked, LossSettings):
     }
 
     def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
+        self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None
     ) -> Information:
         """Return the loss of a training set, whose outputs are the labels to begin with."""
-        refuse_given(
-            "needs every label to be observed; hidden states and clusters are not.",
-            class_weight=class_weight,
-            cost=cost,
-        )
         return Information(batch, self, outputs, weights)
 
 

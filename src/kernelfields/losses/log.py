@@ -24,7 +24,7 @@ from ._base import BlockLoss, LossValue, blocks_of, undifferentiated
 from .augmented import AugmentedScores
 
 
-class Log(BlockLoss):
+class LogLoss(BlockLoss):
     """The negative log-likelihood, the loss of conditional random fields,
 
         g(θ + Δ) − ⟨θ, parts(y)⟩,        gradient  μ(θ + Δ) − parts(y).
@@ -96,12 +96,12 @@ class Log(BlockLoss):
         cliques = self.structure.cliques
         return {name: replace(block, shared=cliques[name].shared) for name, block in found.items()}
 
-    def take(self, ids: npt.ArrayLike) -> Log:
+    def take(self, ids: npt.ArrayLike) -> LogLoss:
         """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         weights = None if self.weights is None else self.weights[ids]
         cost = None if self._augmented is None else self._augmented.take(ids)
-        return Log(self.structure.take(ids), self.structure.cut_outputs(self.outputs, ids), weights, cost)
+        return LogLoss(self.structure.take(ids), self.structure.cut_outputs(self.outputs, ids), weights, cost)
 
     def _with_cost(self, scores: Scores) -> tuple[SumOracle | ApproximateSum, Scores]:
         """Where to sum, and θ + Δ there."""

@@ -12,45 +12,62 @@ from ..checks import shown
 from ..errors import InputError
 from ..missing import UNOBSERVED
 from ..structures import StructureBatch
-from ._settings_base import LossSettings, refuse_given
+from ._settings_base import ClassWeighted
 from .class_weights import class_cost
 from .given_costs import cost_scores
-from .log import Log
+from .log import LogLoss
 from .partial_log import PartialLog
 
 
 @dataclass(frozen=True)
-class LogSettings(LossSettings):
-    """``loss="log"``: −log p, with a cost inside for class weights, restricted where labels are missing."""
+class Log(ClassWeighted):
+    """``loss="log"``: −log p(y|x) of whole labellings, of what was observed where labels are missing.
+
+    With a cost it is the softmax-margin [altun2006, 1.5]
+
+        −score(y) + log Σ_ŷ exp(score(ŷ) + Δ(y, ŷ)):
+
+    what is costly to get wrong must be less likely by more.
+
+    Parameters
+    ----------
+    cost : "hamming", dict, array or PairCost, optional
+        Δ(y, ŷ): the number of wrong labels; with a weight for each true label; an (L, L) table of true and
+        predicted labels; an (L, L, L, L) table of pairs of neighbours; the price of pairs of a matching.
+    class_weight : dict or "balanced", optional
+        Δ as the weights of the true labels that are wrong; "balanced" means inverse frequencies.
+    """
+
+    cost: Any = None
 
     def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> Log | PartialLog:
+        self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None
+    ) -> LogLoss | PartialLog:
         """Return the loss of a training set."""
-        if (outputs == UNOBSERVED).any():
-            refuse_given("needs every label to be observed.", class_weight=class_weight, cost=cost)
+        if self.likelihood:
             return observed_log(batch, outputs, weights)
-        if class_weight is not None and cost is not None:
+        if self.cost is not None and self.class_weight is not None:
             raise InputError("class_weight is a cost, too; give one of class_weight and cost.")
-        if cost is not None:
-            cost = _additive_cost(batch, outputs, classes, cost)
-        elif class_weight is not None:
-            cost = {batch.answer: class_cost(class_weight, outputs, classes)}
-        return Log(batch, outputs, weights, cost)
+        if (outputs == UNOBSERVED).any():
+            name = "cost" if self.class_weight is None else "class_weight"
+            raise InputError(f"{name} needs every label to be observed.")
+        if self.class_weight is not None:
+            cost = {batch.answer: class_cost(self.class_weight, outputs, classes)}
+        else:
+            cost = _additive_cost(batch, outputs, classes, self.cost)
+        return LogLoss(batch, outputs, weights, cost)
+
+    @property
+    def likelihood(self) -> bool:
+        """Whether it is −log p(y|x), without costs."""
+        return self.cost is None and self.class_weight is None
 
 
-def observed_log(batch: StructureBatch, outputs: Array, weights: Array | None = None) -> Log | PartialLog:
+def observed_log(batch: StructureBatch, outputs: Array, weights: Array | None = None) -> LogLoss | PartialLog:
     """Return −log p of the labels that were observed."""
     observed = outputs != UNOBSERVED
     if observed.all():
-        return Log(batch, outputs, weights)
+        return LogLoss(batch, outputs, weights)
     n_labels = batch.cliques[batch.answer].values[0]
     allowed = ~observed[:, None] | (outputs[:, None] == np.arange(n_labels))
     return PartialLog(batch, allowed, weights)

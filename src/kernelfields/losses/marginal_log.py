@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from ..errors import InfeasibleError, UnsupportedError
 from ..structures import CovarianceOracle, Marginals, Scores, StructureBatch
 from ._base import Loss, LossValue
 from ._differences import derivative_along
-from ._settings_base import LossSettings
+from ._settings_base import ClassWeighted
 from .class_weights import vertex_weights
 
 RARE = 1e-5
@@ -25,25 +25,24 @@ CHUNK = 256
 
 
 @dataclass(frozen=True)
-class MarginalLogSettings(LossSettings):
-    """``loss="marginal-log"``: class weights are those of vertices."""
+class MarginalLog(ClassWeighted):
+    """``loss="marginal-log"``: Σ_t −log p(y_t|x), the log loss of every label by itself.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Factor of the loss of each position, by its label; "balanced" means inverse frequencies.
+    """
 
     def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> MarginalLog:
+        self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None
+    ) -> MarginalLogLoss:
         """Return the loss of a training set."""
-        kappa = vertex_weights(class_weight, outputs, classes, cost)
-        return MarginalLog(batch, outputs, weights, kappa)
+        kappa = vertex_weights(self.class_weight, outputs, classes)
+        return MarginalLogLoss(batch, outputs, weights, kappa)
 
 
-class MarginalLog(Loss):
+class MarginalLogLoss(Loss):
     """The negative log of the marginal of every observed label,
 
         −Σ_v κ_v log μ_v(y_v),      gradient  −Cov(θ)·d = Σ_v κ_v (μ − μ given y_v),
@@ -113,13 +112,13 @@ class MarginalLog(Loss):
         """
         return derivative_along(lambda theta: self.at(theta).gradient, scores, direction)
 
-    def take(self, ids: npt.ArrayLike) -> MarginalLog:
+    def take(self, ids: npt.ArrayLike) -> MarginalLogLoss:
         """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]
         kappa = None if self.vertex_weights is None else self.vertex_weights[rows]
-        return MarginalLog(self.structure.take(ids), self.labels[rows], weights, kappa)
+        return MarginalLogLoss(self.structure.take(ids), self.labels[rows], weights, kappa)
 
     def _observed(self) -> _Observed:
         offsets = self.structure.offsets

@@ -17,7 +17,7 @@ class PartialLog(BlockLoss):
         g(θ) − g(θ restricted to outputs that agree),     gradient  μ(θ) − μ(θ restricted).
 
     A difference of two convex functions, hence **not convex**: no certificate, and curvature may be
-    negative. Equal to `Log` when everything is observed.
+    negative. Equal to `LogLoss` when everything is observed.
 
     Parameters
     ----------

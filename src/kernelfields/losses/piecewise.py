@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,37 +13,36 @@ from ..arrays import Array, rows_of
 from ..structures import BlockProduct, Blocks, Cliques, Scores, StructureBatch, require_feasible
 from ._base import LossValue
 from ._local_base import LocalLoss, label_sets_of, log_sum, refusal, require_labelled, rounded, softmax_of
-from ._settings_base import LossSettings
+from ._settings_base import ClassWeighted
 from .class_weights import vertex_weights
 
 
 @dataclass(frozen=True)
-class PiecewiseSettings(LossSettings):
-    """``loss="piecewise"``: class weights are those of vertices."""
+class Piecewise(ClassWeighted):
+    """``loss="piecewise"``: the log loss of every clique by itself.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Factor of the loss of each position, by its label; "balanced" means inverse frequencies.
+    """
 
     def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> Piecewise:
+        self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None
+    ) -> PiecewiseLoss:
         """Return the loss of a training set."""
-        kappa = vertex_weights(class_weight, outputs, classes, cost)
-        return Piecewise(batch, outputs, weights, kappa)
+        kappa = vertex_weights(self.class_weight, outputs, classes)
+        return PiecewiseLoss(batch, outputs, weights, kappa)
 
 
-class Piecewise(LocalLoss):
+class PiecewiseLoss(LocalLoss):
     """The negative log-likelihood with every clique a small model of its own [sutton2005],
 
         Σ_c w_c (log Σ_z exp θ_c(z) − θ_c(y_c)),     z over the labellings of clique c alone.
 
     At least the log loss, since labellings of the cliques need not agree; equal to it without edges. In time
     proportional to the number of cliques, on any graph. Convex. Scores of label pairs are learnt from pairs
-    alone, so that label frequencies count once per clique: prefer `PseudoLikelihood` unless cliques have
+    alone, so that label frequencies count once per clique: prefer `PseudoLikelihoodLoss` unless cliques have
     inputs of their own.
 
     Cliques with a vertex of which nothing was observed are left out.
@@ -73,9 +72,9 @@ class Piecewise(LocalLoss):
         self.weights = weights
         self.vertex_weights = vertex_weights
 
-    def judge(self, structure: StructureBatch, outputs: Array) -> Piecewise:
+    def judge(self, structure: StructureBatch, outputs: Array) -> PiecewiseLoss:
         """Return the same loss of held-out outputs: there may be no sums over them."""
-        return Piecewise(structure, outputs)
+        return PiecewiseLoss(structure, outputs)
 
     def at(self, scores: Scores) -> LossValue:
         """Value and gradient."""
@@ -114,13 +113,13 @@ class Piecewise(LocalLoss):
             for name, pieces in self._pieces.items()
         }
 
-    def take(self, ids: npt.ArrayLike) -> Piecewise:
+    def take(self, ids: npt.ArrayLike) -> PiecewiseLoss:
         """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]
         kappa = None if self.vertex_weights is None else self.vertex_weights[rows]
-        return Piecewise(self.structure.take(ids), self.labels[rows], weights, kappa)
+        return PiecewiseLoss(self.structure.take(ids), self.labels[rows], weights, kappa)
 
     @cached_property
     def _pieces(self) -> dict[str, Pieces]:

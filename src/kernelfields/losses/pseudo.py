@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from ._base import LossValue
 from ._conditionals import ConditionalBlocks, Conditionals, Softmax
 from ._local_base import LocalLoss, label_sets_of, log_sum, refusal, require_labelled, rounded, softmax_of
 from ._search_base import End, Minimiser
-from ._settings_base import LossSettings
+from ._settings_base import ClassWeighted
 from .class_weights import vertex_weights
 
 if TYPE_CHECKING:
@@ -24,25 +24,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PseudoLikelihoodSettings(LossSettings):
-    """``loss="pseudo"``: class weights are those of vertices."""
+class PseudoLikelihood(ClassWeighted):
+    """``loss="pseudo"``: Σ_t −log p(y_t | labels around it, x).
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Factor of the loss of each position, by its label; "balanced" means inverse frequencies.
+    """
 
     def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> PseudoLikelihood:
+        self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None
+    ) -> PseudoLikelihoodLoss:
         """Return the loss of a training set."""
-        kappa = vertex_weights(class_weight, outputs, classes, cost)
-        return PseudoLikelihood(batch, outputs, weights, kappa)
+        kappa = vertex_weights(self.class_weight, outputs, classes)
+        return PseudoLikelihoodLoss(batch, outputs, weights, kappa)
 
 
-class PseudoLikelihood(LocalLoss):
+class PseudoLikelihoodLoss(LocalLoss):
     """The negative log of every label's probability given all others [besag1975],
 
         −Σ_v κ_v log p(y_v | y of its neighbours, x),     gradient  Aᵀ κ(p − y),
@@ -107,9 +106,9 @@ class PseudoLikelihood(LocalLoss):
             return minimiser.minimise(self, start)
         return self.unobserved.alternate(self, minimiser, start)
 
-    def judge(self, structure: StructureBatch, outputs: Array) -> PseudoLikelihood:
+    def judge(self, structure: StructureBatch, outputs: Array) -> PseudoLikelihoodLoss:
         """Return the same loss of held-out outputs: there may be no sums over them."""
-        return PseudoLikelihood(structure, outputs)
+        return PseudoLikelihoodLoss(structure, outputs)
 
     def conditionals(self, scores: Scores) -> Array:
         """Return p(y_v | the others) of every vertex, (N, L); with beliefs, a sweep of mean field."""
@@ -131,13 +130,15 @@ class PseudoLikelihood(LocalLoss):
         softmax = self._at(scores)[1]
         return self._conditionals.adjoint(softmax.counted[:, None] * softmax.probabilities)
 
-    def take(self, ids: npt.ArrayLike) -> PseudoLikelihood:
+    def take(self, ids: npt.ArrayLike) -> PseudoLikelihoodLoss:
         """Return the loss of some instances only."""
         ids = np.asarray(ids, dtype=np.int64)
         rows = rows_of(self.structure.offsets, ids)
         weights = None if self.weights is None else self.weights[ids]
         kappa = None if self.vertex_weights is None else self.vertex_weights[rows]
-        return PseudoLikelihood(self.structure.take(ids), self.labels[rows], weights, kappa, self.unobserved)
+        return PseudoLikelihoodLoss(
+            self.structure.take(ids), self.labels[rows], weights, kappa, self.unobserved
+        )
 
     def _at(self, scores: Scores) -> tuple[Array, Softmax]:
         """Aθ, −inf for labels that vertices cannot have, and its softmax."""

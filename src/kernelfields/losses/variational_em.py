@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, Checked, optional, proper_share, require_not_negative, require_positive, whole
+from ..checks import Check, optional, proper_share, require_not_negative, require_positive, whole
 from ..structures import Scores, StructureBatch
 from ._search_base import End, Minimiser
-from ._settings_base import LossSettings
+from ._settings_base import ClassWeighted
 from .class_weights import vertex_weights
-from .pseudo import PseudoLikelihood
+from .pseudo import PseudoLikelihoodLoss
 
 
 @dataclass(frozen=True)
-class VariationalEM(Checked, LossSettings):
+class VariationalEM(ClassWeighted):
     """Pseudo-likelihood variational EM, for few labels in a large graph: a setting ``loss`` of estimators.
 
     Scores of label pairs cannot be learnt from observed labels alone if hardly two of them are neighbours. So
@@ -49,6 +49,8 @@ class VariationalEM(Checked, LossSettings):
         Largest change of a belief at which a step ends.
     seed : int, optional
         For restarts: labels drawn from the first beliefs take their place. If not given, nothing is drawn.
+    class_weight : dict or "balanced", optional
+        Factor of the loss of each position, by its label; "balanced" means inverse frequencies.
     """
 
     rounds: int = 2
@@ -59,6 +61,7 @@ class VariationalEM(Checked, LossSettings):
     tol: float = 1e-3
     seed: int | None = None
     _checks: ClassVar[Mapping[str, Check]] = {
+        **ClassWeighted._checks,
         "rounds": whole(0),
         "weight": require_not_negative,
         "temperature": require_positive,
@@ -72,20 +75,13 @@ class VariationalEM(Checked, LossSettings):
     unruled = "beliefs know no forbidden pairs"
 
     def bind(
-        self,
-        batch: StructureBatch,
-        outputs: Array,
-        *,
-        classes: Array,
-        weights: Array | None,
-        class_weight: Any,
-        cost: Any,
-    ) -> PseudoLikelihood:
+        self, batch: StructureBatch, outputs: Array, *, classes: Array, weights: Array | None
+    ) -> PseudoLikelihoodLoss:
         """Return the loss of a training set."""
-        kappa = vertex_weights(class_weight, outputs, classes, cost)
-        return PseudoLikelihood(batch, outputs, weights, kappa, self)
+        kappa = vertex_weights(self.class_weight, outputs, classes)
+        return PseudoLikelihoodLoss(batch, outputs, weights, kappa, self)
 
-    def alternate(self, observed: PseudoLikelihood, minimiser: Minimiser[End], start: Array) -> End:
+    def alternate(self, observed: PseudoLikelihoodLoss, minimiser: Minimiser[End], start: Array) -> End:
         """Learn from observed labels first, then in turn from beliefs about all others."""
         found = minimiser.minimise(observed, start)
         done, beliefs = 0, self.first(observed, minimiser.scores(found.element))
@@ -97,12 +93,12 @@ class VariationalEM(Checked, LossSettings):
                 break
         return found.add_rounds(done)
 
-    def first(self, observed: PseudoLikelihood, scores: Scores) -> Array:
+    def first(self, observed: PseudoLikelihoodLoss, scores: Scores) -> Array:
         """Return beliefs to begin with, (N, L): what every vertex says by itself, or labels drawn from it.
 
         Parameters
         ----------
-        observed : PseudoLikelihood
+        observed : PseudoLikelihoodLoss
             The labels that were observed.
         scores : scores
             θ of the batch, learnt from them.
@@ -111,14 +107,14 @@ class VariationalEM(Checked, LossSettings):
         apart = {name: np.zeros(shape) for name, shape in structure.shapes.items()}
         apart["node"] = np.asarray(scores["node"], dtype=np.float64)
         even = np.full((structure.n_vertices, structure.n_labels), 1.0 / structure.n_labels)
-        q = PseudoLikelihood(structure, even).conditionals(self._cooled(apart))
+        q = PseudoLikelihoodLoss(structure, even).conditionals(self._cooled(apart))
         if self.seed is not None:
             drawn = np.random.default_rng(self.seed).random((len(q), 1)) * q.sum(axis=1, keepdims=True)
             label = (np.cumsum(q, axis=1) <= drawn).sum(axis=1)
             q = (np.minimum(label, q.shape[1] - 1)[:, None] == np.arange(q.shape[1])).astype(np.float64)
         return self._with_known(observed, q)
 
-    def beliefs(self, observed: PseudoLikelihood, scores: Scores, start: Array) -> Array:
+    def beliefs(self, observed: PseudoLikelihoodLoss, scores: Scores, start: Array) -> Array:
         """E-step: return beliefs about every vertex's label, (N, L), certain where it was observed.
 
         Parameters
@@ -130,22 +126,22 @@ class VariationalEM(Checked, LossSettings):
         """
         theta, q = self._cooled(scores), self._with_known(observed, start)
         for _ in range(self.sweeps):
-            fresh = PseudoLikelihood(observed.structure, q).conditionals(theta)
+            fresh = PseudoLikelihoodLoss(observed.structure, q).conditionals(theta)
             new = self._with_known(observed, (1 - self.step) * q + self.step * fresh)
             change, q = float(np.abs(new - q).max(initial=0.0)), new
             if change <= self.tol:
                 break
         return q
 
-    def expected(self, observed: PseudoLikelihood, beliefs: Array) -> PseudoLikelihood:
+    def expected(self, observed: PseudoLikelihoodLoss, beliefs: Array) -> PseudoLikelihoodLoss:
         """M-step: return the loss with beliefs in place of labels that were not observed."""
         known = 1.0 if observed.vertex_weights is None else observed.vertex_weights
         kappa = np.where(observed.labels >= 0, known, self.weight)
-        return PseudoLikelihood(observed.structure, beliefs, observed.weights, kappa)
+        return PseudoLikelihoodLoss(observed.structure, beliefs, observed.weights, kappa)
 
     def _cooled(self, scores: Scores) -> dict[str, Array]:
         return {name: np.asarray(values, np.float64) / self.temperature for name, values in scores.items()}
 
-    def _with_known(self, observed: PseudoLikelihood, beliefs: Array) -> Array:
+    def _with_known(self, observed: PseudoLikelihoodLoss, beliefs: Array) -> Array:
         labels = observed.labels[:, None]
         return np.where(labels >= 0, labels == np.arange(beliefs.shape[1]), beliefs)

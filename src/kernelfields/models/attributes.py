@@ -58,16 +58,24 @@ def attributes_of(scorers: Mapping[str, LearntScorer], n_labels: int) -> dict[st
     factors: dict[str, Any] = {}
     others: dict[str, LearntScorer] = {}
     for name, scorer in scorers.items():
-        known = {**TABLES, **WEIGHTS}.get(name)
+        known = _attribute(name, scorer)
         if known is not None:
-            result[known[0]] = scorer.numbers
-        elif isinstance(scorer, EndScorer):
+            result[known] = scorer.numbers
+        elif name == "boundaries" and isinstance(scorer, EndScorer):
             result["start_"], result["end_"] = scorer.table
-        elif name.startswith(FACTOR):
+        elif isinstance(scorer, TableScorer) and name == f"{FACTOR}{scorer.on}":
             factors[name.removeprefix(FACTOR)] = scorer.numbers
         else:
             others[name] = scorer
     return result | ({"factors_": factors} if factors else {}) | ({"parts_": others} if others else {})
+
+
+def _attribute(name: str, scorer: LearntScorer) -> str | None:
+    """Return the attribute that a part of this kind, name and clique type has; None if it has none."""
+    weights = isinstance(scorer, WeightScorer) and scorer.view is None
+    names = TABLES if isinstance(scorer, TableScorer) else WEIGHTS if weights else {}
+    attribute, on = names.get(name, (None, None))
+    return attribute if scorer.on == on else None
 
 
 def keep_scorers(model: Any, scorers: Mapping[str, LearntScorer], n_labels: int) -> None:

@@ -112,7 +112,7 @@ def _lowest(cuts: Sequence[WeightCut]) -> _Lowest:
 def _problem(data: KernelTraining, kernels: Sequence[Kernel]) -> Problem:
     """Return the objective with a term for each kernel in front, in double."""
     terms: list[Term] = []
-    limit = data.recipe.memory_limit
+    limit = data.recipe.run.memory_limit
     for m, kernel in enumerate(kernels):
         alone = replace(data, kernels=VertexKernels((LabelGroup(kernel, None),), 1.0), edge_kernel=None)
         gram = gram_of(kernel, data.observations, np.dtype(np.float64), limit)
@@ -124,7 +124,7 @@ def _problem(data: KernelTraining, kernels: Sequence[Kernel]) -> Problem:
     problem = data.problem(terms)
     if not problem.certifiable:
         raise InputError(
-            "kernel_weights='certificate' needs a convex loss, all labels observed and all penalties above 0."
+            "Weighted(by='certificate') needs a convex loss, all labels observed and all penalties above 0."
         )
     return problem
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from typing import Any, ClassVar
 
 from ..data.training import Training
 from ..errors import InputError
-from ..gram import gram_of, unique_observations
-from ..kernels import Columns, as_kernel
+from ..kernels import Columns, Weighted, as_kernel
 from ..objective import Term
-from ..observations import in_precision
-from ..spaces import Boundary, Expansion, Free
 from ..structures import Chain, Graph, Structure
 from ..tables import structure_of
-from .kernel_recipe import KernelRecipe, embedding_of
+from .kernel_recipe import KernelRecipe
+from .parts import FreeScores, KernelScores, Part, Parts
 
 
 class CliqueType(ABC):
     """One way to extend a `KernelCRF` or a `CRF`."""
+
+    default: ClassVar[bool] = False
+    """Whether models have it unless their settings take it away."""
 
     @property
     @abstractmethod
@@ -34,13 +33,25 @@ class CliqueType(ABC):
         """Return its name, or those of its parts."""
         return [self.name]
 
+    @property
     @abstractmethod
+    def part(self) -> tuple[str, Part]:
+        """Return what the extended model has more: a part, and its name."""
+
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters that change, from those of the present model."""
+        name, part = self.part
+        if self.default and present["parts"].get(name, part) is not None:
+            raise InputError(
+                f"The model has the part {name!r} from the start: parts=Parts({name}=None) is without."
+            )
+        return {"parts": Parts({**present["parts"], name: part})}
 
-    @abstractmethod
     def term(self, recipe: KernelRecipe, training: Training) -> Term:
-        """Return the space that the extended model has more, on its training set, with its penalty."""
+        """Return the space of the part on the training set of the extended model, with its penalty."""
+        (name, part), data = self.part, recipe.part_data(training)
+        penalty = recipe.penalty_of(name) if part.penalty is None else part.penalty
+        return Term(name, part.bind(data).space(data, recipe.dtype), penalty)
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """Return how many numbers there are to choose, beyond those of fewer labels; a refusal if many."""
@@ -57,17 +68,22 @@ class CliqueFamily(ABC):
 
 @dataclass(frozen=True)
 class Edges(CliqueType):
-    """Scores of label pairs."""
+    """Scores of label pairs.
 
+    Parameters
+    ----------
+    penalty : float, optional
+        Their λ; that of the model if not given.
+    """
+
+    default: ClassVar[bool] = True
     name: str = "edges"
+    penalty: float | None = None
 
-    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
-        """Switch edges on."""
-        return {"edges": True}
-
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+    @property
+    def part(self) -> tuple[str, Part]:
         """V."""
-        return Term("edges", Free(training.chain, "edge"), recipe.penalties.edge)
+        return "edges", FreeScores(on="edge", penalty=self.penalty)
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """Return how many numbers tell labels apart."""
@@ -78,17 +94,19 @@ class Edges(CliqueType):
 class Boundaries(CliqueType):
     """Scores of the first and the last label."""
 
+    default: ClassVar[bool] = True
     name: str = "boundaries"
 
+    @property
+    def part(self) -> tuple[str, Part]:
+        """Return start and end."""
+        return "boundaries", FreeScores(where="ends")
+
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
-        """Switch boundaries on."""
+        """Return the parameters that change; graphs have no ends."""
         if isinstance(structure_of(present["structure"]), Graph):
             raise InputError("A graph has no first and last labels: Boundaries is for sequences and trees.")
-        return {"boundaries": True}
-
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
-        """Return the space of start and end."""
-        return Term("boundaries", Boundary(training.chain), recipe.penalties.node)
+        return super().settings(present)
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """Return how many numbers tell labels apart."""
@@ -97,19 +115,27 @@ class Boundaries(CliqueType):
 
 @dataclass(frozen=True)
 class SecondOrder(CliqueType):
-    """Scores of label triples."""
+    """Scores of label triples.
+
+    Parameters
+    ----------
+    penalty : float, optional
+        Their λ; that of the model if not given.
+    """
 
     name: str = "order 2"
+    penalty: float | None = None
+
+    @property
+    def part(self) -> tuple[str, Part]:
+        """U."""
+        return "second_order", FreeScores(on="triple", penalty=self.penalty)
 
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
-        """Raise the order."""
+        """Return the parameters that change: the order, too."""
         if not isinstance(structure_of(present["structure"]), Chain):
             raise InputError("Only chains have label triples: SecondOrder is for structure='chain'.")
-        return {"structure": Chain(order=2)}
-
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
-        """U."""
-        return Term("second_order", Free(training.chain, "triple"), recipe.penalties.second_order)
+        return {"structure": Chain(order=2), **super().settings(present)}
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """Return how many numbers tell labels apart."""
@@ -124,27 +150,18 @@ class InputEdges(CliqueType):
     ----------
     kernel : kernel
         k_e on the input of an edge.
+    penalty : float, optional
+        Its λ; that of the model if not given.
     """
 
     kernel: Any
     name: str = "edges with input"
+    penalty: float | None = None
 
-    def settings(self, present: dict[str, Any]) -> dict[str, Any]:
-        """Set the kernel of edges."""
-        return {"edge_kernel": self.kernel}
-
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+    @property
+    def part(self) -> tuple[str, Part]:
         """Return the expansion over all edges."""
-        chain, observations = training.chain, in_precision(training.inputs.features, recipe.dtype)
-        distinct, rows = unique_observations(observations)
-        gram = gram_of(
-            as_kernel(self.kernel).on(recipe.observations(training)),
-            distinct,
-            recipe.dtype,
-            recipe.memory_limit,
-        )
-        space = Expansion(chain, "edge", gram, np.asarray(rows)[chain.edge_tails])
-        return Term("edge_kernel", space, recipe.penalty_of_edge_kernel)
+        return "edge_kernel", KernelScores(self.kernel, on="edge", view="first", penalty=self.penalty)
 
 
 @dataclass(frozen=True)
@@ -171,25 +188,16 @@ class FurtherKernel(CliqueType):
     def settings(self, present: dict[str, Any]) -> dict[str, Any]:
         """Put the kernel behind the others."""
         kernel, penalty = present["kernel"], present["penalty"]
-        if isinstance(kernel, dict):
-            raise InputError("A further kernel does not go with one kernel per label.")
+        if isinstance(kernel, dict | Weighted):
+            raise InputError("A further kernel does not go with one kernel per label, nor with Weighted.")
         kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]
         penalties = list(penalty) if isinstance(penalty, list | tuple) else [penalty] * len(kernels)
         return {"kernel": [*kernels, self.kernel], "penalty": [*penalties, self.penalty]}
 
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+    @property
+    def part(self) -> tuple[str, Part]:
         """Return the expansion over all vertices."""
-        chain, observations = training.chain, in_precision(training.inputs.features, recipe.dtype)
-        distinct, rows = unique_observations(observations)
-        gram = gram_of(
-            as_kernel(self.kernel).on(recipe.observations(training)),
-            distinct,
-            recipe.dtype,
-            recipe.memory_limit,
-        )
-        seen = None if len(rows) == distinct.shape[0] else rows
-        space = Expansion(chain, "node", gram, seen, embedding_of(recipe.label_kernel, None, chain.n_answers))
-        return Term("kernel", space, self.penalty)
+        return "kernel", KernelScores(self.kernel, penalty=self.penalty)
 
 
 @dataclass(frozen=True)
@@ -215,6 +223,7 @@ class Together(CliqueType):
             changed |= part.settings({**present, **changed})
         return changed
 
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
-        """Refuse to be one space: each part is one."""
-        raise TypeError("Candidates that are tried together have a space each.")
+    @property
+    def part(self) -> tuple[str, Part]:
+        """Refuse to be one part: each candidate is one."""
+        raise TypeError("Candidates that are tried together are a part each.")

@@ -6,24 +6,46 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
-from ..checks import Check, one_of, proper_share, require_not_negative, require_settings, shown, whole
+from ..arrays import Array
+from ..checks import (
+    Check,
+    chosen,
+    one_of,
+    optional,
+    proper_share,
+    require_not_negative,
+    require_settings,
+    shown,
+    whole,
+)
+from ..constraints import Constraints
+from ..data.base_measure import CliqueMeasures
 from ..data.reading import read_to_fit
 from ..data.seeds import random_state
+from ..data.state_starts import k_means
 from ..errors import InputError
+from ..fitting.run import precision_of
 from ..fitting.settings import CHECKS
-from ..kernels import as_kernel
+from ..gram import unique_observations
+from ..kernels import Kernel, as_kernel
 from ..losses import InformationMaximisation
 from ..observations import in_precision
-from ..tables import structure_of
-from .clusters import guessed_clusters, kernel_points, no_change, persistence, random_clusters
+from ..tables import APPROXIMATIONS, structure_of
+from .parts import FixedScores, Parts
 from .vertex_kernels import takes_objects
 
+LANDMARKS = 200
+"""Observations that guesses compare all others with."""
+LEAST = 1e-8
+"""Share of the largest eigenvalue below which directions are rounding."""
 CLUSTER_CHECKS: Mapping[str, Check] = {
     **CHECKS,
     "n_clusters": whole(2, 10_000),
     "stay": proper_share,
     "balance": require_not_negative,
+    "basis": optional(chosen(APPROXIMATIONS)),
     "start": one_of(["kmeans", "random"]),
 }
 
@@ -63,7 +85,7 @@ def fit_clusters(
     if items < count:
         what = structure.words.items if whole_ones else structure.words.places
         raise InputError(f"X has {items} {what}, fewer than n_clusters={count}.")
-    observations, offsets = in_precision(inputs.features, settings.dtype), inputs.offsets
+    observations, offsets = in_precision(inputs.features, precision_of(settings.run)), inputs.offsets
     kernel, together = as_kernel(settings.kernel).on(observations), offsets if whole_ones else None
     by_size = settings.start == "random"
     points = None if by_size else kernel_points(kernel, observations, random)
@@ -85,15 +107,58 @@ def fit_clusters(
 def _options(settings: Any, structure: Any, stay: float) -> dict[str, Any]:
     """Return the settings of a model of clusters."""
     count = settings.n_clusters
-    handed_on = ("penalty", "features", "approximation", "tol", "max_iter", "dtype", "memory_limit")
+    known = {} if stay == 1 else {"stay": FixedScores(persistence(float(stay), count))}
+    handed_on = ("penalty", "features", "basis", "tol", "max_iter", "random_state", "run", "verbose")
     return {
-        **{name: getattr(settings, name) for name in (*handed_on, "random_state", "verbose")},
+        **{name: getattr(settings, name) for name in handed_on},
         "structure": structure,
-        "boundaries": False,
-        "edges": False,
         "classes": list(range(count)),
         "loss": InformationMaximisation(float(settings.balance), by_instance=stay == 1),
-        "base_measure": None if stay == 1 else persistence(float(stay), count),
+        "parts": Parts(boundaries=None, edges=None, **known),
         "constraints": no_change(count) if stay == 1 else None,
         "decoder": "posterior",
     }
+
+
+def kernel_points(kernel: Kernel, observations: Any, random: np.random.RandomState) -> Array:
+    """Return observations as points of a Euclidean space, (N, r), whose inner products are about the kernel.
+
+    They are projections on the span of some observations, drawn at random.
+    """
+    distinct, rows = unique_observations(observations)
+    n = distinct.shape[0]
+    landmarks = distinct[np.sort(random.choice(n, min(n, LANDMARKS), replace=False))]
+    values, vectors = scipy.linalg.eigh(np.asarray(kernel.block(landmarks, landmarks), dtype=np.float64))
+    kept = values > LEAST * max(float(values[-1]), 0.0)
+    cross = np.asarray(kernel.block(distinct, landmarks), dtype=np.float64)
+    return np.asarray((cross @ (vectors[:, kept] / np.sqrt(values[kept])))[rows])
+
+
+def guessed_clusters(
+    points: Array, count: int, offsets: Array | None, random: np.random.RandomState
+) -> Array:
+    """Return the cluster of every point by k-means; with offsets, one for each sequence, of its mean."""
+    if offsets is None:
+        return k_means(points, count, random)
+    lengths = np.diff(offsets)
+    sums = np.vstack([np.zeros(points.shape[1]), np.cumsum(points, axis=0)])
+    means = (sums[offsets[1:]] - sums[offsets[:-1]]) / np.maximum(lengths, 1)[:, None]
+    return np.repeat(k_means(means, count, random), lengths)
+
+
+def random_clusters(size: int, count: int, offsets: Array | None, random: np.random.RandomState) -> Array:
+    """Return a cluster at random for every point; with offsets, one for each sequence."""
+    if offsets is None:
+        return np.asarray(random.randint(count, size=size))
+    return np.repeat(random.randint(count, size=len(offsets) - 1), np.diff(offsets))
+
+
+def persistence(stay: float, count: int) -> CliqueMeasures:
+    """Return log-probabilities of neighbours: equal with probability ``stay``, else any other cluster."""
+    leave = np.log((1.0 - stay) / max(count - 1, 1))
+    return CliqueMeasures(edge=np.where(np.eye(count, dtype=bool), np.log(stay), leave))
+
+
+def no_change(count: int) -> Constraints:
+    """Return the rule that all vertices of an instance are in one cluster."""
+    return Constraints([(a, b) for a in range(count) for b in range(count) if a != b])

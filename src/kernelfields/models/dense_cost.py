@@ -54,7 +54,7 @@ def announce(data: KernelTraining) -> None:
     if data.recipe.verbose:
         print(cost, file=sys.stderr, flush=True)
     if size > LARGE:
-        advice = "approximation='nystroem' takes time and memory in proportion to their number."
+        advice = "basis='nystroem' takes time and memory in proportion to their number."
         warn_user(f"{cost} {advice}", LargeFitWarning)
 
 
@@ -66,7 +66,7 @@ def estimate(data: KernelTraining) -> DenseCost:
     """
     size, kernels = count(data.observations), list(data.distinct_kernels.values())
     needed = sum(PackedGram.bytes_for(size, data.precision) for _ in kernels)
-    stored = needed <= memory_budget(data.recipe.memory_limit)
+    stored = needed <= memory_budget(data.recipe.run.memory_limit)
     labels = len(data.training.encoded.classes)
     value, product = _rates(kernels, data.observations, labels)
     computed = 2 if stored else 1 + PRODUCTS

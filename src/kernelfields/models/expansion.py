@@ -72,11 +72,12 @@ def expand(data: KernelTraining, *, weights: bool = True) -> Expanded:
     featured = isinstance(data.every_kernel[0], Linear | FeatureMapKernel | Scaled)
     if weights and featured and takes_weights(data):
         return _in_weights(data)
-    if data.recipe.approximation is None:
+    approximation = data.recipe.approximation
+    if approximation is None:
         if count(data.observations) > NOTABLE:
             announce(data)
         return _dense(data)
-    problem, maps = low_rank_problem(data)
+    problem, maps = low_rank_problem(data, approximation)
     fourier = next((one for one in maps if isinstance(one, FourierMap)), None)
     bases = tuple(one.basis if isinstance(one, KernelMap) else None for one in maps)
     return Expanded(problem, problem.exact, bases, lambda: maps, fourier, data.others, data.kernels)
@@ -120,7 +121,7 @@ def _dense(data: KernelTraining) -> Expanded:
 
 def dense_problem(data: KernelTraining, dtype: np.dtype[Any]) -> Problem:
     """Return the problem over all observations; kernels that are one share a Gram matrix."""
-    limit = data.recipe.memory_limit
+    limit = data.recipe.run.memory_limit
     grams = {
         key: gram_of(kernel, data.observations, dtype, limit) for key, kernel in data.distinct_kernels.items()
     }

@@ -103,7 +103,7 @@ def _pair_gains(
     loss, recipe = training.loss, _recipe(model)
     if not loss.likelihood or not isinstance(training.chain, SumOracle):
         return None
-    _require_penalty(first, recipe.penalties.edge)
+    _require_penalty(first, recipe.penalty_of("edges"))
     scores = model._model().scores(training.inputs, training.chain).scores
     structure: Any = training.structure
     return LabelPairGains(
@@ -112,7 +112,7 @@ def _pair_gains(
         scores,
         training.encoded.labels,
         structure.pairs,
-        penalty=recipe.penalties.edge,
+        penalty=recipe.penalty_of("edges"),
         weights=training.weights,
     )
 

@@ -13,13 +13,14 @@ from ..checks import is_list
 from ..data.base_measure import CliqueMeasures
 from ..data.training import Training
 from ..errors import InputError
+from ..losses import Log, PseudoLikelihood
 from ..objective import Term
 from ..spaces import Free
 from ..structures import ApproximateSum, Graph, Grid, MultiLabel, Structure
-from ..tables import structure_of
+from ..tables import loss_settings, structure_of
 from .clique_types import CliqueFamily, CliqueType
 from .kernel_recipe import KernelRecipe
-from .parts import FACTOR
+from .parts import FACTOR, FreeScores, Part, Parts, fixed_measure, looked_at
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,14 @@ class LabelPair(CliqueType):
         structure = structure_of(present["structure"])
         if not isinstance(structure, MultiLabel) or not is_list(structure.edges):
             raise InputError("LabelPair is for structure=MultiLabel(edges=[...]), a list of pairs or [].")
-        _require_nothing_else(self, present, "edge_features", "edge_kernel", "clique_kernels")
+        _require_nothing_else(self, present)
+        _require_tables(self, present["parts"])
         return {"structure": replace(structure, edges=[*structure.edges, (self.first, self.second)])}
+
+    @property
+    def part(self) -> tuple[str, Part]:
+        """V, of which `term` takes the scores of this pair."""
+        return "edges", FreeScores(on="edge")
 
     def numbers(self, structure: Structure) -> tuple[int, int]:
         """Return the columns of both, the lower first, in a fitted structure."""
@@ -60,7 +67,7 @@ class LabelPair(CliqueType):
         first, second = self.numbers(training.structure)
         mine = np.zeros((training.chain.n_labels,) * 2, dtype=bool)
         mine[2 * first : 2 * first + 2, 2 * second : 2 * second + 2] = True
-        return Term("edges", Free(training.chain, "edge", support=mine), recipe.penalties.edge)
+        return Term("edges", Free(training.chain, "edge", support=mine), recipe.penalty_of("edges"))
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """1: whether both go together."""
@@ -116,10 +123,15 @@ class UnusedCliques(CliqueType):
         left = [name for name in structure.unused if name != self.type]
         return {"structure": replace(structure, unused=left)}
 
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+    @property
+    def part(self) -> tuple[str, Part]:
         """Return the table that all cliques of the type share."""
+        return FACTOR + self.type, FreeScores(on=self.type)
+
+    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+        """Return the space of the table."""
         require_exact(training)
-        return Term(FACTOR + self.type, Free(training.chain, self.type), recipe.penalties.edge)
+        return super().term(recipe, training)
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """Return how many numbers tell labels apart; half of them where two labels may swap."""
@@ -160,19 +172,27 @@ def require_exact(training: Training) -> None:
         )
 
 
-def _require_nothing_else(candidate: CliqueType, present: dict[str, Any], *more: str) -> None:
+def _require_tables(candidate: CliqueType, parts: Parts) -> None:
+    """Refuse parts that look at edges: new edges would have features, too."""
+    for name, part in parts.items():
+        if looked_at(Parts({name: part})):
+            kind = type(candidate).__name__
+            raise InputError(
+                f"{kind} does not go with the part {name!r}: new edges would bring more than scores."
+            )
+
+
+def _require_nothing_else(candidate: CliqueType, present: dict[str, Any]) -> None:
     """Refuse settings by which new cliques would bring more than a table: its zeros must change nothing."""
     name = type(candidate).__name__
-    for setting in ("constraints", *more):
-        given = present.get(setting)
-        if given is not None and given is not False:
-            raise InputError(f"{name} does not go with {setting}: new edges would bring more than scores.")
-    if present.get("loss") not in ("log", "pseudo"):
+    if present.get("constraints") is not None:
+        raise InputError(f"{name} does not go with constraints: new edges would bring more than scores.")
+    loss = loss_settings(present["loss"]) if "loss" in present else None
+    if not isinstance(loss, Log | PseudoLikelihood):
         raise InputError(f"{name} goes with loss='log' or 'pseudo': others change with the graph.")
-    if present.get("edges") is False:
-        raise InputError(f"{name} needs edges=True: they have the scores of label pairs.")
-    cost: Any = present.get("cost")
-    if np.ndim(cost) == 4:
+    if present["parts"].get("edges", True) is None:
+        raise InputError(f"{name} needs the part 'edges', the scores of label pairs.")
+    if isinstance(loss, Log) and np.ndim(loss.cost) == 4:
         raise InputError(f"{name} does not go with a cost of label pairs, which new edges would add to.")
-    if isinstance(present.get("base_measure"), CliqueMeasures):
+    if isinstance(fixed_measure(present["parts"]), CliqueMeasures):
         raise InputError(f"{name} does not go with CliqueMeasures, which new edges would add to.")

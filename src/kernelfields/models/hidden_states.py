@@ -16,21 +16,22 @@ from ..data.reading import read_to_fit
 from ..data.state_starts import clustered_states, random_states, run_states
 from ..data.unlabelled import set_aside
 from ..errors import InputError
+from ..kernels import Weighted
 from ..persistence.fields import Field, Sizes
+from ..selection import Selection
 from ..structures import Chain, Graph, Tree
 from ..tables import CONSTRAINTS, choose, structure_of
+from .kernel_recipe import read_basis
+from .parts import AnyPart, FixedScores, KernelScores, Parts
 from .vertex_kernels import takes_objects
 
 REFUSED: Mapping[str, str] = {
     "loss": "hidden states have a loss of their own",
-    "class_weight": "it needs every state to be observed",
-    "cost": "it needs every state to be observed",
     "observed_only": "it needs every state to be observed",
-    "label_kernel": "share says what states have in common",
-    "kernel_weights": "they are for losses that are convex",
-    "selection": "it is for losses that are convex",
+    "kernel": "weights are learnt for losses that are convex",
+    "basis": "selections are for losses that are convex",
     "warm_start": "every start is a guess",
-    "checkpoint": "every start would write to the same file",
+    "run__checkpoint": "every start would write to the same file",
 }
 """Settings that a model of states cannot have, and why."""
 NEUTRAL = (None, False, "log")
@@ -85,9 +86,11 @@ class StateTraining(NamedTuple):
 
 def read_states(estimator: Any, X: Any, y: Any, lengths: Any, n_states: Any) -> StateTraining:
     """Read a training set to guess states from, changing nothing; refuse what states cannot have."""
-    settings = estimator.get_params(deep=False)
+    settings = estimator.get_params()
     for name, reason in REFUSED.items():
-        given = settings.get(name)
+        given = read_basis(settings.get(name)) if name == "basis" else settings.get(name)
+        if name in ("kernel", "basis") and not isinstance(given, Weighted | Selection):
+            continue
         if not any(given is neutral or (isinstance(given, str) and given == neutral) for neutral in NEUTRAL):
             raise InputError(f"HiddenStates does not go with {name}={given!r} of estimator: {reason}.")
     structure = structure_of(estimator.structure)
@@ -124,17 +127,30 @@ def shared_functions(owners: Array, share: float) -> Array:
     return np.asarray(share * (owners[:, None] == owners) + (1.0 - share) * np.eye(len(owners)))
 
 
-def owned_settings(estimator: Any, training: StateTraining) -> dict[str, Any]:
+def _of_states(part: AnyPart | None, labels: list[Any]) -> AnyPart | None:
+    """Return a part of a model of labels as one of the states that they own."""
+    if isinstance(part, KernelScores) and part.labels is not None:
+        raise InputError("HiddenStates takes no kernel on labels: share says what states have in common.")
+    if not isinstance(part, FixedScores):
+        return part
+    measure = part.measure
+    if not isinstance(measure, Mapping):
+        raise InputError("HiddenStates takes FixedScores of a mapping of labels.")
+    return FixedScores({s: measure[label] for s, label in enumerate(labels) if label in measure})
+
+
+def owned_settings(estimator: Any, training: StateTraining, share: float) -> dict[str, Any]:
     """Return the settings of a model of states: those of labels, said of the states they own."""
     labels = [training.classes.tolist()[k] for k in training.owners.tolist()]
     found: dict[str, Any] = {"classes": list(range(len(labels)))}
     if estimator.constraints is not None:
         found["constraints"] = OwnedRule(choose(CONSTRAINTS, estimator.constraints, "constraints"), labels)
-    measure = estimator.base_measure
-    if isinstance(measure, Mapping):
-        found["base_measure"] = {s: measure[label] for s, label in enumerate(labels) if label in measure}
-    elif measure is not None:
-        raise InputError("HiddenStates takes a base_measure of estimator that is a mapping of labels.")
+    parts = {name: _of_states(part, labels) for name, part in estimator.parts.items()}
+    if share:
+        if "kernel" in parts:
+            raise InputError("share says what states have in common; leave out the part 'kernel'.")
+        parts["kernel"] = KernelScores(labels=shared_functions(training.owners, share))
+    found["parts"] = Parts(parts)
     if isinstance(getattr(estimator, "kernel", None), Mapping):
         raise InputError("HiddenStates takes one kernel for all labels, not a mapping of labels.")
     return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ..approximation import Approximation
 from ..arrays import Array
+from ..checks import shown, unknown_name
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, add_base_measure
 from ..data.inputs import Inputs
@@ -23,18 +25,44 @@ from ..data.training import (
 )
 from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
+from ..fitting.run import precision_of
+from ..fitting.run_settings import Run
 from ..kernels import Kernel, as_kernel
-from ..losses import ClassWeight, CustomLoss, LossSettings
-from ..objective import Problem, Term
+from ..losses import CustomLoss, LossSettings
+from ..objective import Norm, Problem, Term
 from ..observations import in_precision, stacked
-from ..solvers import Progress, Solver, Stop
+from ..selection import Selection
+from ..solvers import Solver, Stop
 from ..spaces import Expansion, LabelEmbedding, LowRank
 from ..structures import Structure, StructureBatch
-from ..tables import loss_settings, structure_of
-from .clique_kernels import CliqueKernel, read_clique_kernels
-from .parts import BoundParts, Part, PartData, Penalties, free_parts
-from .terms import answer_rows, read_norms, with_norms
+from ..tables import BASES, choose, loss_settings, structure_of
+from .parts import (
+    AnyPart,
+    BoundParts,
+    KernelScores,
+    Part,
+    PartData,
+    Parts,
+    compose,
+    fixed_measure,
+    free_parts,
+    looked_at,
+    norms_of,
+)
+from .terms import answer_rows
 from .vertex_kernels import VertexKernels, first_penalty, settled_kernel, settled_kernels, takes_objects
+
+VERTEX_PARTS = ("kernel", "edge_kernel")
+"""Parts whose functions share the values of kernels on vertices."""
+
+
+def read_basis(basis: Any) -> Approximation | Selection | None:
+    """Return the approximation or the selection that is given; None for expansions over all positions."""
+    if basis is None:
+        return None
+    if isinstance(basis, str) and basis not in BASES:
+        raise unknown_name("basis", basis, BASES, ", an Approximation or a Selection")
+    return choose(BASES, basis, "basis")
 
 
 @dataclass(frozen=True)
@@ -44,59 +72,129 @@ class KernelRecipe:
     kernel: Any
     penalty: Any
     kernel_weights: str | None = None
+    """How the kernels of a list are weighed, if weights are learnt."""
+    parts: Parts = Parts()
     edge_penalty: float | None = None
+    """λ of scores of several labels, where it is not that of all parts."""
     features: Any = None
     structure: str | Structure = "chain"
-    second_order_penalty: float | None = None
-    fit_intercept: bool = False
-    boundaries: bool = False
-    edges: bool = True
-    edge_kernel: Any = None
-    edge_kernel_penalty: float | None = None
-    clique_kernels: Any = None
-    label_kernel: Any = None
-    norms: Any = None
     classes: Sequence[Hashable] | None = None
-    class_weight: ClassWeight = None
-    cost: Any = None
     loss: str | LossSettings | CustomLoss = "log"
     constraints: str | Rule | None = None
-    base_measure: BaseMeasure = None
-    approximation: Any = None
-    selection: Any = None
+    basis: str | Approximation | Selection | None = None
     posterior: Any = None
     warm_start: bool = False
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3
     max_iter: int = 1000
-    patience: int = 5
-    dtype: Any = "float32"
-    memory_limit: Any = None
-    checkpoint: Any = None
-    checkpoint_seconds: float = 30.0
     random_state: Any = None
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     @property
-    def penalties(self) -> Penalties:
-        """λ of each part."""
-        return Penalties.of(first_penalty(self.penalty), self.edge_penalty, self.second_order_penalty)
+    def dtype(self) -> Any:
+        """The precision of observations."""
+        return precision_of(self.run)
+
+    @property
+    def approximation(self) -> Approximation | None:
+        """The subspace or the random features, if there are any."""
+        found = read_basis(self.basis)
+        return found if isinstance(found, Approximation) else None
+
+    @property
+    def selection(self) -> Selection | None:
+        """How labelled cliques are selected, if they are."""
+        found = read_basis(self.basis)
+        return found if isinstance(found, Selection) else None
+
+    @property
+    def label_kernel(self) -> Any:
+        """The kernel on labels of the functions of vertices; None is the identity."""
+        return self._vertex_part.labels
+
+    @property
+    def _vertex_part(self) -> KernelScores:
+        """What there is to say about the functions of vertices beside their kernel."""
+        part = self.parts.get("kernel", KernelScores())
+        if not isinstance(part, KernelScores):
+            raise InputError(f"The part 'kernel' is {shown(part)}; it must be KernelScores(...).")
+        for name in ("on", "view", "basis"):
+            if getattr(part, name) is not None:
+                raise InputError(
+                    f"The part 'kernel' has {name}={getattr(part, name)!r}; it is on single labels and their "
+                    "observations. Give functions of other cliques names of their own."
+                )
+        for name in ("kernel", "penalty"):
+            if getattr(part, name) is not None:
+                raise InputError(f"The part 'kernel' has a {name}; give it as {name}= of the model.")
+        return part
+
+    @property
+    def _edge_part(self) -> KernelScores | None:
+        """The functions of label pairs and first observations, which share the Gram matrix of vertices."""
+        part = self.parts.get("edge_kernel")
+        if part is None:
+            return None
+        if (
+            isinstance(part, KernelScores)
+            and part.on in (None, "edge")
+            and part.view in (None, "first")
+            and part.basis is part.labels is None
+        ):
+            return part
+        raise InputError(
+            f"The part 'edge_kernel' is {shown(part)}; it is KernelScores(kernel, penalty=..., norm=...) of "
+            "first observations. Give functions of other cliques and views names of their own."
+        )
+
+    @property
+    def edge_kernel(self) -> Any:
+        """The kernel of these; True stands for that of vertices."""
+        part = self._edge_part
+        return None if part is None else True if part.kernel is None else part.kernel
 
     @property
     def penalty_of_edge_kernel(self) -> float:
-        """λ of the function of input and label pair."""
-        given = self.edge_kernel_penalty
-        return self.penalties.edge if given is None else float(given)
+        """λ of these."""
+        part = self._edge_part
+        return self.first_penalty if part is None or part.penalty is None else float(part.penalty)
+
+    @property
+    def first_penalty(self) -> float:
+        """λ of parts without one of their own."""
+        return first_penalty(self.penalty)
+
+    def penalty_of(self, name: str) -> float:
+        """Return λ of a part that scores several labels."""
+        given = [getattr(self.parts.get(name), "penalty", None), self.edge_penalty, self.first_penalty]
+        return next(float(value) for value in given if value is not None)
+
+    @property
+    def norms(self) -> dict[str, Norm]:
+        """The further penalties of parts by name."""
+        return norms_of(self.parts)
+
+    @property
+    def base_measure(self) -> BaseMeasure:
+        """What is known about labels beforehand."""
+        return fixed_measure(self.parts)
+
+    @property
+    def further(self) -> dict[str, AnyPart | None]:
+        """The parts that share no kernel values with the functions of vertices."""
+        return {name: part for name, part in self.parts.items() if name not in VERTEX_PARTS}
+
+    @property
+    def further_looks(self) -> list[str]:
+        """The names of those of these parts that look at the input."""
+        return [name for name, part in self.further.items() if isinstance(part, Part) and part.looks]
 
     @property
     def own(self) -> frozenset[str]:
-        """The clique types in which every clique has separate scores: a kernel looks at its input."""
-        edges = [] if self.edge_kernel is None else ["edge"]
-        return frozenset([*edges, *(one.clique for one in self._kernels_of_cliques())])
-
-    def _kernels_of_cliques(self) -> tuple[CliqueKernel, ...]:
-        return () if self.clique_kernels is None else read_clique_kernels(self.clique_kernels)
+        """The clique types in which every clique has separate scores: a part looks at its input."""
+        edges = [] if self._edge_part is None else ["edge"]
+        return frozenset([*edges, *looked_at(Parts(self.further))])
 
     @property
     def stop(self) -> Stop:
@@ -127,7 +225,10 @@ class KernelRecipe:
             else [self.kernel]
         )
         edges = [] if self.edge_kernel is None or self.edge_kernel is True else [self.edge_kernel]
-        every = [*several, *edges, *(one.kernel for one in self._kernels_of_cliques())]
+        further = [
+            one.kernel for one in self.further.values() if isinstance(one, KernelScores) and one.kernel
+        ]
+        every = [*several, *edges, *further]
         return [as_kernel(one) for one in every]
 
     def read(
@@ -191,8 +292,8 @@ class KernelRecipe:
         y: Any,
         sample_weight: Any,
     ) -> Training:
-        if self.edge_kernel is not None:
-            require_labelling(structure, "edge_kernel")
+        if self._edge_part is not None:
+            require_labelling(structure, "The part 'edge_kernel'")
         training = read_training(
             inputs,
             extractor,
@@ -200,8 +301,6 @@ class KernelRecipe:
             structure,
             own=self.own,
             sample_weight=sample_weight,
-            class_weight=self.class_weight,
-            cost=self.cost,
             loss=self.loss,
             constraints=self.constraints,
             classes=self.classes,
@@ -222,7 +321,7 @@ class KernelRecipe:
             labelled,
             unlabelled=tuple(others),
             weights=training.weights,
-            memory_limit=self.memory_limit,
+            memory_limit=self.run.memory_limit,
             random=self.random_state,
         )
 
@@ -234,19 +333,36 @@ class KernelRecipe:
         """
         known: dict[Hashable, Kernel] = {}
         kernel = settled_kernels(self.kernel, observations, known)
-        edge_kernel = True if self.edge_kernel is self.kernel else self.edge_kernel
-        if edge_kernel is not None and edge_kernel is not True:
-            edge_kernel = settled_kernel(edge_kernel, observations, known)
-        return replace(self, kernel=kernel, edge_kernel=edge_kernel)
+        part = self._edge_part
+        if part is None or part.kernel is None:
+            return replace(self, kernel=kernel)
+        same = part.kernel is self.kernel
+        edges = replace(part, kernel=None if same else settled_kernel(part.kernel, observations, known))
+        return replace(self, kernel=kernel, parts=Parts({**self.parts, "edge_kernel": edges}))
 
     def other_parts(self, batch: StructureBatch) -> dict[str, Part]:
-        """Return the parts beside the kernels of vertices and edges: labels alone, and kernels on cliques."""
-        parts = free_parts(
-            batch, self.penalties, bias=self.fit_intercept, boundaries=self.boundaries, edges=self.edges
+        """Return the parts that share no kernel values: labels alone, and what else was given."""
+        free = free_parts(batch)
+        if self.edge_penalty is not None:
+            free = {
+                name: part if part.on is None else replace(part, penalty=self.edge_penalty)
+                for name, part in free.items()
+            }
+        parts = compose(free, Parts(self.further), self.first_penalty)
+        return {name: self._kernel_part(part) for name, part in parts.items()}
+
+    def _kernel_part(self, part: Part) -> Part:
+        """Return a part that has the kernel and the subspaces of the model where it has none."""
+        if not isinstance(part, KernelScores):
+            return part
+        kernel = part.kernel
+        if kernel is None and (isinstance(self.kernel, Mapping | list | tuple)):
+            raise InputError("KernelScores without a kernel take that of the model, which has several.")
+        return replace(
+            part,
+            kernel=self.kernel if kernel is None else kernel,
+            basis=self.approximation if part.basis is None else part.basis,
         )
-        for n, one in enumerate(self._kernels_of_cliques()):
-            parts[f"clique_kernel {n}"] = one.part(self.approximation)
-        return parts
 
 
 @dataclass(frozen=True)
@@ -308,11 +424,15 @@ class KernelTraining:
     def problem(self, terms: Sequence[Term], dtype: Any = np.float64) -> Problem:
         """Put the loss, these terms and all others together."""
         every = {term.name: term for term in [*terms, *self.others.terms(dtype=dtype)]}
-        normed = with_norms(every, read_norms(self.recipe.norms))
+        norms = self.recipe.norms
+        for name in norms.keys() & {"kernel", "edge_kernel"}:
+            every |= {
+                term.name: replace(term, norm=norms[name]) for term in terms if term.name.startswith(name)
+            }
         offset = fixed_scores(self.recipe, self.training)
         if offset is not None:
             offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-        return Problem.of(self.training.loss, list(normed.values()), offset, dtype, dtype)
+        return Problem.of(self.training.loss, list(every.values()), offset, dtype, dtype)
 
 
 def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:
@@ -337,9 +457,10 @@ def embedding_of(label_kernel: Any, labels: Array | None, n_labels: int) -> Labe
             return LabelEmbedding.only(labels, n_labels)
         return LabelEmbedding.centred(2) if n_labels == 2 else LabelEmbedding.identity(n_labels)
     if labels is not None:
-        raise InputError("label_kernel does not go with one kernel per label.")
+        raise InputError("labels= of the part 'kernel' does not go with one kernel per label.")
     if np.shape(label_kernel) != (n_labels, n_labels):
-        raise InputError(f"label_kernel has shape {np.shape(label_kernel)}, expected {(n_labels, n_labels)}.")
+        shape = np.shape(label_kernel)
+        raise InputError(f"labels= of the part 'kernel' has shape {shape}, expected {(n_labels, n_labels)}.")
     try:
         return LabelEmbedding.of(label_kernel)
     except ValueError as error:

@@ -8,18 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..checks import unknown_name
 from ..data.labels import UNOBSERVED
 from ..errors import InputError
 from ..kernels import Kernel, Scaled, alignments, check_gram, shares_of
+from ..kernels.weighted import ALIGNMENT, CERTIFICATE
 from ..solvers import Solver
 from ..structures import LabelledBatch
 from .certified_weights import certified_weights
 from .kernel_recipe import KernelTraining
 from .vertex_kernels import VertexKernels
-
-ALIGNMENT, CERTIFICATE = "alignment", "certificate"
-KERNEL_WEIGHTS = (ALIGNMENT, CERTIFICATE)
 
 
 class WeighedKernels(NamedTuple):
@@ -39,7 +36,8 @@ def weighed(data: KernelTraining, solver: Solver) -> WeighedKernels:
     brought to the same scale, and the penalty means the same whatever scale they had.
     """
     recipe = data.recipe
-    kernels = _require_several(data)
+    _require_weighable(data)
+    kernels = recipe.kernel
     labels = data.training.encoded.labels
     observed = np.flatnonzero(labels != UNOBSERVED)
     for kernel in kernels:
@@ -65,24 +63,18 @@ def _merged(data: KernelTraining, kernels: list[Kernel], weights: Array, spreads
     return replace(data, recipe=recipe, kernels=merged, edge_kernel=edge_kernel)
 
 
-def _require_several(data: KernelTraining) -> list[Kernel]:
-    """Return the kernels; refuse what weights are not for."""
+def _require_weighable(data: KernelTraining) -> None:
     recipe = data.recipe
-    if recipe.kernel_weights not in KERNEL_WEIGHTS:
-        raise unknown_name("kernel_weights", recipe.kernel_weights, KERNEL_WEIGHTS, " or None")
-    if not isinstance(recipe.kernel, list) or len(recipe.kernel) < 2:
-        raise InputError("kernel_weights needs several kernels in a list.")
     if isinstance(recipe.penalty, list | tuple):
-        raise InputError("kernel_weights needs one penalty: several are weights already.")
+        raise InputError("Weighted kernels need one penalty: several are weights already.")
     if not isinstance(data.training.chain, LabelledBatch):
-        raise InputError("kernel_weights needs a structure whose vertices have labels.")
+        raise InputError("Weighted kernels need a structure whose vertices have labels.")
     if recipe.kernel_weights == CERTIFICATE:
-        given = {"approximation": recipe.approximation, "norms": recipe.norms or None}
-        given["edge_kernel=True"] = recipe.edge_kernel if recipe.edge_kernel is True else None
+        given: dict[str, object] = {"basis": recipe.approximation, "norms of parts": recipe.norms or None}
+        given["an edge_kernel without a kernel of its own"] = True if recipe.edge_kernel is True else None
         for name, value in given.items():
             if value is not None:
-                raise InputError(f"kernel_weights='certificate' does not go with {name}.")
-    return recipe.kernel
+                raise InputError(f"Weighted(by='certificate') does not go with {name}.")
 
 
 def _require_spread(spreads: Array) -> None:

@@ -20,7 +20,7 @@ from ..data.seeds import random_state
 from ..data.training import require_labelling, warn_of_unsettled
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, ModelFormatError, warn_user
-from ..fitting.routing import Routed
+from ..fitting.run import Routed
 from ..memory import require_memory
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted

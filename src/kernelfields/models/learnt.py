@@ -97,6 +97,7 @@ class PartScorers(Field):
             reason = scorer_objection(one, sizes)
             if reason:
                 return f"has the part {name!r}, which {reason}"
+        sizes["parts"] = sum(one.numbers.size for one in value.values())
         return ""
 
 
@@ -169,6 +170,7 @@ class Trails(Field):
             return "has a step that is none"
         first = sizes["L"] * (sizes["D"] + 3 + sizes["L"]) + sizes.get("factors", 0)
         first += sizes.get("B", 0) * sizes["L"] + sizes.get("R", 0) + sizes.get("S", 0)
+        first += sizes.get("F", 0) * sizes["L"] ** 2 + sizes.get("G", 0) * sizes["L"] + sizes.get("parts", 0)
         expected = (first, first + sizes["L"] ** 3)  # with and without label triples
         for numbers in (value.last, value.variance):
             if numbers is not None and (

@@ -15,9 +15,16 @@ from ..data.rules import require_possible
 from ..data.training import Observed, require_seen
 from ..errors import InputError
 from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure
-from .parts import BoundParts, LinearScores, Part, PartData, Penalties, feature_parts, free_parts
-
-FREE = Penalties(0.0, 0.0, 0.0)
+from .parts import (
+    BoundParts,
+    LinearScores,
+    PartData,
+    Parts,
+    compose,
+    feature_parts,
+    free_parts,
+    require_features,
+)
 
 
 class LabelledSet(NamedTuple):
@@ -43,12 +50,13 @@ def read_labelled(
     classes: Any = None,
     verbatim: bool = False,
     by_parts: bool = False,
+    own: frozenset[str] = frozenset(),
 ) -> LabelledSet:
     """Read and check a training set; labels known before come first, a fitted extractor stays as it is.
 
     Frames have columns of these names, if some are given; ``classes`` are all labels that there are. With
     ``verbatim``, strings are observations themselves; with ``by_parts``, the parts of the model tell which
-    features of cliques they look at.
+    features of cliques they look at. ``own`` are clique types of which every clique has separate scores.
     """
     inputs, extractor = read_to_fit(
         structure, features, X, lengths, fitted=fitted, names=names, verbatim=verbatim
@@ -60,7 +68,7 @@ def read_labelled(
     encoded = encode_outputs(structure, y, inputs, known, classes)
     structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
     # of parses and matchings it is another batch, of which nobody asks for edges
-    chain = cast(EdgeBatch, structure.on(inputs.offsets, inputs.links, len(encoded.classes)))
+    chain = cast(EdgeBatch, structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own))
     if not by_parts:
         require_seen(chain)
     require_possible(chain, encoded.labels, encoded.classes)
@@ -72,18 +80,13 @@ def read_labelled(
     return LabelledSet(inputs, encoded, chain, extractor, structure)
 
 
-def online_parts(
-    data: LabelledSet, bias: bool, boundaries: bool, observed_only: bool, penalties: Penalties = FREE
-) -> BoundParts:
+def online_parts(data: LabelledSet, given: Parts, penalty: float, *, observed_only: bool) -> BoundParts:
     """Return the parts of a linear model on a training set, features stored sparsely."""
+    require_features(given)
     matrix, batch = data.inputs.features, data.chain
     observed = Observed.of(data.inputs, data.encoded, batch) if observed_only else None
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
     if isinstance(batch, LabelledBatch) and not isinstance(batch, ChainBatch):
         matrix = matrix.astype(np.float64, copy=False)  # what is not learnt natively is learnt in double
-    parts: dict[str, Part] = {
-        "features": LinearScores(penalty=penalties.node),
-        **free_parts(batch, penalties, bias=bias, boundaries=boundaries),
-        **feature_parts(batch, penalties, edges=False),
-    }
-    return BoundParts.of(parts, PartData(batch, matrix, observed))
+    defaults = {"features": LinearScores(), **free_parts(batch), **feature_parts(batch)}
+    return BoundParts.of(compose(defaults, given, penalty), PartData(batch, matrix, observed))

@@ -12,16 +12,30 @@ from ..data.base_measure import add_base_measure
 from ..data.inputs import canonical
 from ..data.rules import barred_scores, offset_of
 from ..data.training import Training
-from ..losses import Log
-from ..objective import Geometry, LinearChainData, Problem, RowData, Term
+from ..errors import InputError
+from ..losses import LogLoss
+from ..objective import Geometry, L1Norm, LinearChainData, Problem, RowData, Term
 from ..solvers import Solver
 from ..spaces import as_floats
 from ..structures import StructureBatch
 from ..tables import SOLVERS, choose
 from .attributes import scorers_of
-from .parts import BoundParts, LinearScores, Part, PartData, Penalties, feature_parts, free_parts
+from .parts import (
+    BoundParts,
+    FixedScores,
+    LinearScores,
+    Part,
+    PartData,
+    compose,
+    feature_parts,
+    fixed_measure,
+    free_parts,
+    norms_of,
+    parts_of,
+    require_features,
+)
 from .scorers import LearntScorer, add_scorers
-from .terms import read_norms, solver_for, with_norms
+from .terms import solver_for
 
 SINGLE = 1e-4
 """The least relative gap that a search in single precision can certify."""
@@ -30,7 +44,12 @@ SINGLE = 1e-4
 def solver_of(model: Any) -> Solver:
     """Return the solver of a linear model; what cannot minimise its norms is refused."""
     solver = choose(SOLVERS, model.solver, "solver")
-    return solver_for(solver, read_norms(model.norms, model.l1), model.solver)
+    norms = norms_of(parts_of(model, Part, FixedScores))
+    if model.l1:
+        if "features" in norms:
+            raise InputError("l1 is the ℓ1 norm of the part 'features', which has another; leave out one.")
+        norms["features"] = L1Norm(float(model.l1))
+    return solver_for(solver, norms, model.solver)
 
 
 class LinearFit:
@@ -50,13 +69,15 @@ class LinearFit:
 
     def __init__(self, model: Any, training: Training, base: Any = None, *, fast: bool = False) -> None:
         self.model, self.training, self.base = model, training, base
-        self.data = PartData(training.chain, training.inputs.features, training.observed)
+        self.measure = fixed_measure(parts_of(model, Part, FixedScores))
+        features, random = training.inputs.features, model.random_state
+        self.data = PartData(training.chain, features, training.observed, random=random)
         self.parts = BoundParts.of(linear_parts(model, training.chain), self.data)
         self.problem = self._problem(fast)
 
     def _problem(self, fast: bool) -> Problem:
         data, terms = self.data, self.parts.terms()
-        if fast and self.base is None and self.model.base_measure is None:
+        if fast and self.base is None and self.measure is None:
             fitting = self._fast_data(terms)
             if fitting is not None:
                 return Problem(Geometry(terms, fitting.dtype), fitting)
@@ -79,13 +100,13 @@ class LinearFit:
         if LinearChainData.suits(loss, terms):
             return fast_chain_data(self.model, self.training, terms)
         if self.training.forbidden is None and RowData.suits(loss, terms):
-            assert isinstance(loss, Log)
+            assert isinstance(loss, LogLoss)
             return RowData(loss, [term.space for term in terms], np.float64)
         return None
 
     def _whole_problem(self, data: PartData, terms: list[Term]) -> Problem:
         training, dtype = self.training, data.features.dtype
-        batch, forbidden, measure = data.batch, training.forbidden, self.model.base_measure
+        batch, forbidden, measure = data.batch, training.forbidden, self.measure
         offset = None if forbidden is None else offset_of(forbidden, training.chain, dtype)
         if self.base is None and measure is not None:
             if offset is None:
@@ -106,7 +127,7 @@ class LinearFit:
 
 def fast_chain_data(model: Any, training: Training, terms: list[Term]) -> LinearChainData:
     """Return the loss without second derivatives, in single precision where that can be certified."""
-    assert isinstance(training.loss, Log)
+    assert isinstance(training.loss, LogLoss)
     single = training.inputs.features.dtype != np.float64 and model.tol >= SINGLE
     barred = None if training.forbidden is None else barred_scores(training.forbidden)
     spaces = [term.space for term in terms]
@@ -115,13 +136,11 @@ def fast_chain_data(model: Any, training: Training, terms: list[Term]) -> Linear
 
 def linear_parts(model: Any, batch: StructureBatch) -> dict[str, Part]:
     """Return the parts of a linear model by its settings: features, labels alone, then the rest."""
-    penalties = Penalties.of(model.penalty, model.edge_penalty, model.second_order_penalty)
-    parts: dict[str, Part] = {
-        "features": LinearScores(penalty=penalties.node),
-        **free_parts(batch, penalties, bias=model.fit_intercept, boundaries=model.boundaries),
-        **feature_parts(batch, penalties, edges=model.edge_features),
-    }
-    return with_norms(parts, read_norms(model.norms, model.l1))
+    given = parts_of(model, Part, FixedScores)
+    require_features(given)
+    norm = L1Norm(float(model.l1)) if model.l1 else None
+    defaults = {"features": LinearScores(norm=norm), **free_parts(batch), **feature_parts(batch)}
+    return compose(defaults, given, model.penalty)
 
 
 def widened_scorers(model: Any, batch: StructureBatch) -> dict[str, LearntScorer]:

@@ -17,7 +17,7 @@ from ..structures import StructureBatch
 from .attributes import keep_scorers
 from .expansion import Expanded, expand, gather
 from .kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
-from .parts import BoundParts, LinearScores, Part, PartData, feature_parts
+from .parts import BoundParts, LinearScores, Part, PartData, Parts, compose, feature_parts, free_parts
 from .vertex_kernels import VertexKernels
 
 
@@ -46,7 +46,8 @@ class LinearFace(Face):
     def expanded(self, training: Training) -> Expanded:
         """Return the objective."""
         offset = fixed_scores(self.recipe, training)
-        data = PartData(training.chain, as_doubles(training.inputs.features), fast=False)
+        features, random = as_doubles(training.inputs.features), self.recipe.random_state
+        data = PartData(training.chain, features, random=random, fast=False)
         parts = BoundParts.of(self._parts(training.chain), data)
         problem = Problem.of(training.loss, parts.terms(), offset)
         return Expanded(problem, problem.exact, others=parts)
@@ -57,12 +58,9 @@ class LinearFace(Face):
         keep_scorers(model, expanded.others.scorers(point.problem, point.element), len(classes))
 
     def _parts(self, batch: StructureBatch) -> dict[str, Part]:
-        penalties = self.recipe.penalties
-        parts: dict[str, Part] = {
-            "features": LinearScores(penalty=penalties.node),
-            **self.recipe.other_parts(batch),
-            **feature_parts(batch, penalties, edges=False),
-        }
+        given = Parts({**self.recipe.further, "features": self.recipe.parts.get("features", LinearScores())})
+        defaults = {"features": LinearScores(), **free_parts(batch), **feature_parts(batch)}
+        parts = compose(defaults, given, self.recipe.first_penalty)
         if not self.l1:
             return parts
         return {

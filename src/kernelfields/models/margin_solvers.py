@@ -12,6 +12,7 @@ from ..data.seeds import random_state
 from ..data.training import Training
 from ..distributed import SHARING
 from ..errors import InputError
+from ..fitting.run import precision_of
 from ..objective import BlockDual, DetourDual, Problem
 from ..objective.chain_terms import ChainTerms
 from ..solvers import (
@@ -60,7 +61,7 @@ def margin_solver(model: Any, problem: Problem) -> AnySolver:
     Cutting planes are what can be shared out among workers, and are taken where a fit is.
     """
     solver = choose(MARGIN_SOLVERS, model.solver, "solver")
-    suits = DetourDual.suits(problem, model.memory_limit)
+    suits = DetourDual.suits(problem, model.run.memory_limit)
     automatic = isinstance(model.solver, str) and model.solver == "auto"
     if automatic and suits and _ascent_pays(problem) and SHARING.get() is None:
         solver = DualAscent()
@@ -110,7 +111,7 @@ def margin_dual(
 ) -> BlockDual | DetourDual | None:
     """Return the dual of a problem as its solver sees it; None where there is none in blocks."""
     if isinstance(solver, DualAscent):
-        double = model.dtype if model.kernel is not None else training.inputs.features.dtype
+        double = precision_of(model.run) if model.kernel is not None else training.inputs.features.dtype
         single = model.tol >= SINGLE and np.dtype(double) != np.float64
         return DetourDual(problem, np.float32 if single else np.float64)
     return BlockDual(problem) if problem.loss.maximum and problem.smooth else None

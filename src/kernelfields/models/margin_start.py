@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -9,21 +10,19 @@ import numpy as np
 from ..arrays import Array
 from ..data.training import Training
 from ..fitting.digest import digest
+from ..fitting.run import precision_of
 from ..objective import BlockDual, DetourDual, Detours, Problem
 from ..solvers import Reason, Result
+from .parts import Part
 
 SETTINGS = (
     "norm",
     "rescaling",
     "cost",
     "kernel",
-    "base_measure",
     "structure",
-    "fit_intercept",
-    "boundaries",
-    "dtype",
 )
-"""What decides the planes and the functions, besides the data; penalties may change."""
+"""What decides the planes and the functions, besides the data and the precision; penalties may change."""
 
 
 class Ended(NamedTuple):
@@ -76,4 +75,9 @@ class Ended(NamedTuple):
 
 def _problem(model: Any, training: Training) -> str:
     """Return the digest of what is minimised: data, weights, what is forbidden, settings."""
-    return digest([*training.contents(), *(getattr(model, name) for name in SETTINGS)])
+    parts = {
+        name: replace(part, penalty=None) if isinstance(part, Part) else part
+        for name, part in model.parts.items()
+    }
+    settings = [getattr(model, name) for name in SETTINGS]
+    return digest([*training.contents(), parts, *settings, precision_of(model.run)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,12 +33,11 @@ class Chosen(NamedTuple):
     """The parts that look at labels alone."""
 
 
-def task_of(data: KernelTraining) -> Chosen:
+def task_of(data: KernelTraining, selection: Selection) -> Chosen:
     """Return the problem of a kernel model, with nothing selected yet."""
     recipe, training, observations, rows = data.recipe, data.training, data.observations, data.rows
     kernels, edge_kernel = data.kernels, data.edge_kernel
-    selection = recipe.selection
-    require_labelling(training.structure, "selection")
+    require_labelling(training.structure, "A selection as basis")
     _require_selectable(recipe, selection, kernels, linked=len(training.chain.edge_tails) > 0)
     several = (
         _several(recipe) if isinstance(recipe.kernel, list | tuple) and not selection.labels_pairs else []
@@ -46,38 +45,38 @@ def task_of(data: KernelTraining) -> Chosen:
     named = several or [(kernels.kernel, kernels.penalty)]
     for kernel in [*(kernel for kernel, _ in named), *([edge_kernel] if edge_kernel else [])]:
         check_gram(kernel, training.inputs.features)
-    L, edge = training.chain.n_labels, recipe.penalties.edge
+    L, free = training.chain.n_labels, data.others.parts
     pools = {}
     for n, (kernel, penalty) in enumerate(named):
-        share = penalty / edge if selection.labels_pairs and recipe.edges else 0.0
+        edges = free.get("edges")
+        share = penalty / edges.penalty if selection.labels_pairs and edges and edges.penalty else 0.0
         name = "kernel" if len(named) == 1 else f"kernel {n}"
         pools[name] = Pool(kernel, observations, L, penalty, share=share)
     if edge_kernel is not None:
         pools["edge_kernel"] = Pool(edge_kernel, observations, L * L, recipe.penalty_of_edge_kernel, "edge")
-    free = [t for t in data.others.terms() if not (selection.labels_pairs and t.name == "edges")]
+    terms = [t for t in data.others.terms() if not (selection.labels_pairs and t.name == "edges")]
     single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
     dtype = np.float32 if single and training.loss.single else np.float64
     offset = fixed_scores(recipe, training)
     if offset is not None:
         offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-    task = GrowthTask(training.loss, pools, rows, training.encoded.labels, tuple(free), offset, dtype)
+    task = GrowthTask(training.loss, pools, rows, training.encoded.labels, tuple(terms), offset, dtype)
     return Chosen(task, [kernel for kernel, _ in named], data.others)
 
 
 def _require_selectable(
-    recipe: KernelRecipe, selection: Any, kernels: VertexKernels, *, linked: bool
+    recipe: KernelRecipe, selection: Selection, kernels: VertexKernels, *, linked: bool
 ) -> None:
-    if not isinstance(selection, Selection):
-        raise InputError(f"{selection!r} is no selection; give SGPS(), SGSA() or GreedyCliques(), say.")
-    for name in ("clique_kernels", "norms"):
-        if getattr(recipe, name):
-            raise InputError(f"selection does not go with {name}.")
-    if recipe.approximation is not None:
-        raise InputError("selection and approximation do not go together; choose one.")
+    for name in [*recipe.further_looks, *recipe.norms]:
+        raise InputError(
+            f"A selection as basis goes with squared penalties, and with no part such as {name!r}."
+        )
     if recipe.label_kernel is not None or kernels.groups[0].labels is not None:
         raise InputError("A selection needs one kernel for all labels, and no kernel on labels.")
     second = structure_of(recipe.structure) == Chain(order=2)
-    no_pairs = linked and not recipe.edges  # rows without neighbours have none that they could miss
+    no_pairs = (
+        linked and recipe.parts.get("edges", True) is None
+    )  # rows without neighbours have none that they could miss
     if selection.labels_pairs and (second or recipe.edge_kernel is not None or no_pairs):
         name = type(selection).__name__
         raise InputError(f"{name} is for label pairs without input, and for no triples; use GreedyCliques.")

@@ -17,12 +17,13 @@ from ..distributed import SHARING, FilePool, write_shard
 from ..errors import InputError
 from ..fitting.provenance import Provenance, joined_provenance, provenance_of
 from ..io.replacing import naming
+from ..losses import Log
 from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, ShardedData
 from ..spaces import SparseFeatures, WeightPairs
 from ..structures import Chain
-from ..tables import structure_of
+from ..tables import loss_settings, structure_of
 from .linear_problem import SINGLE, fast_chain_data, linear_parts
-from .parts import BoundParts, PartData
+from .parts import BoundParts, FixedScores, Part, PartData
 from .stream_chunks import LabelledTokens, chunks_within, columns_and_classes
 
 
@@ -128,13 +129,14 @@ def _require_streamable(model: Any) -> None:
     structure = structure_of(model.structure)
     if not isinstance(structure, Chain) or structure.order != 1:
         raise InputError("fit_stream learns chains of order one; fit learns other structures.")
-    usual: dict[str, Any] = {
-        "edge_features": False,
-        "observed_only": False,
-        "class_weight": None,
-        "cost": None,
-    }
-    usual |= {"loss": "log", "base_measure": None, "warm_start": False}
+    loss = loss_settings(model.loss)
+    if not isinstance(loss, Log) or not loss.likelihood:
+        raise InputError(f"fit_stream does not go with loss={shown(model.loss)}.")
+    usual = {"observed_only": False, "warm_start": False}
     for name, value in usual.items():
         if getattr(model, name) != value:
             raise InputError(f"fit_stream does not go with {name}={shown(getattr(model, name))}.")
+    for name, part in model.parts.items():
+        looks = isinstance(part, Part) and part.looks and name != "features"
+        if looks or isinstance(part, FixedScores):
+            raise InputError(f"fit_stream does not go with the part {name!r}, {shown(part)}.")

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from scipy import sparse
 
-from ..approximation import FourierMap, ObservationMap
+from ..approximation import Approximation, FourierMap, ObservationMap
 from ..arrays import Array
 from ..data.seeds import random_state
 from ..errors import InputError
@@ -18,7 +18,6 @@ from ..kernels.feature_map import features_of
 from ..objective import Problem, Term
 from ..observations import in_precision
 from ..spaces import LinearFeatures, LowRank
-from ..tables import APPROXIMATIONS, choose
 from .kernel_recipe import KernelTraining
 from .terms import answer_features
 
@@ -68,7 +67,7 @@ def takes_weights(data: KernelTraining) -> bool:
     coefficients.
     """
     recipe, observations = data.recipe, data.observations
-    plain = data.edge_kernel is None and not recipe.clique_kernels and recipe.label_kernel is None
+    plain = data.edge_kernel is None and not recipe.further_looks and recipe.label_kernel is None
     one = len(data.kernels.groups) == 1 and data.kernels.groups[0].labels is None
     if not (plain and one and recipe.approximation is None and observations.ndim == 2):
         return False
@@ -104,13 +103,14 @@ def spanned(observations: Any, features: Array) -> Spanned:
     return Spanned(observations[chosen], features[chosen])
 
 
-def low_rank_problem(data: KernelTraining) -> tuple[Problem, tuple[ObservationMap, ...]]:
+def low_rank_problem(
+    data: KernelTraining, approximation: Approximation
+) -> tuple[Problem, tuple[ObservationMap, ...]]:
     """Return the objective on the subspaces of an approximation, with the map of each of its first terms."""
     recipe = data.recipe
-    settings = choose(APPROXIMATIONS, recipe.approximation, "approximation")
     random = random_state(recipe.random_state)
     found = {
-        key: settings.on(kernel, data.observations, random, recipe.memory_limit)
+        key: approximation.on(kernel, data.observations, random, recipe.run.memory_limit)
         for key, kernel in data.distinct_kernels.items()
     }
     maps = tuple(found[id(kernel)].map for kernel in data.every_kernel)

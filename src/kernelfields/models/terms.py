@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from .. import solvers
 from ..arrays import Array
-from ..checks import shown
 from ..distributed import SHARING
 from ..errors import InputError
 from ..objective import L1Norm, Norm, Problem
@@ -28,46 +26,12 @@ FEW = 256
 """Positions that exponentiated gradient goes over at a time: with fewer, all moves at once anyway."""
 
 
-def read_norms(given: Any, l1: float = 0.0) -> dict[str, Norm]:
-    """Read the setting ``norms``, by the names of parts; ``l1`` is that of the features."""
-    if given is not None and not isinstance(given, Mapping):
-        raise InputError(
-            f"norms is {shown(given)}; it must be a dictionary from parts of the model to norms."
-        )
-    norms = dict(given or {})
-    for name, norm in norms.items():
-        if not isinstance(norm, Norm):
-            raise InputError(
-                f"norms[{name!r}] is {shown(norm)}; it must be an L1Norm, GroupNorm or SpaceNorm."
-            )
-    if l1:
-        if "features" in norms:
-            raise InputError("l1 is the ℓ1 norm of 'features', for which norms has another; leave out one.")
-        norms["features"] = L1Norm(float(l1))
-    return norms
-
-
-Normed = TypeVar("Normed", bound=Any)
-
-
-def with_norms(parts: Mapping[str, Normed], norms: Mapping[str, Norm]) -> dict[str, Normed]:
-    """Return parts, or their terms, with norms; one for a part that the model does not have is refused."""
-    for name in norms:
-        if name not in parts:
-            known = ", ".join(map(repr, parts))
-            raise InputError(f"norms has {name!r}, which the model does not have; it has {known}.")
-    try:
-        return {name: replace(one, norm=norms[name]) if name in norms else one for name, one in parts.items()}
-    except TypeError as error:  # a space without such a norm
-        raise InputError(str(error)) from error
-
-
 def solver_for(solver: solvers.Solver, norms: Mapping[str, Norm], given: Any) -> solvers.Solver:
     """Return the solver that minimises with these norms; one that cannot is refused."""
     single = all(isinstance(norm, L1Norm) for norm in norms.values())
     if not norms:
         if isinstance(solver, solvers.OWLQN | solvers.ProximalQuasiNewton):
-            raise InputError(f"solver is {given!r}, which is for l1 or norms; the model has none.")
+            raise InputError(f"solver is {given!r}, which is for l1 or norms of parts; the model has none.")
         return solver
     if isinstance(solver, solvers.ProximalQuasiNewton) or (single and isinstance(solver, solvers.OWLQN)):
         return solver
@@ -77,7 +41,7 @@ def solver_for(solver: solvers.Solver, norms: Mapping[str, Norm], given: Any) ->
     allowed = (
         "'lbfgs', OWLQN(...) or ProximalQuasiNewton(...)" if single else "'lbfgs' or ProximalQuasiNewton(...)"
     )
-    raise InputError(f"solver is {given!r}; with l1 or norms it must be {allowed}.")
+    raise InputError(f"solver is {given!r}; with l1 or norms of parts it must be {allowed}.")
 
 
 def kernel_solver(solver: solvers.Solver, recipe: Any, problem: Problem) -> solvers.Solver:
@@ -93,7 +57,7 @@ def kernel_solver(solver: solvers.Solver, recipe: Any, problem: Problem) -> solv
         return solver
     if automatic and (recipe.posterior is not None or not _pays(problem)):
         return solver
-    suits = EntropyDual.suits(problem, recipe.memory_limit) and SHARING.get() is None
+    suits = EntropyDual.suits(problem, recipe.run.memory_limit) and SHARING.get() is None
     if not automatic and not suits:
         raise InputError(
             "solver='exponentiated-gradient' is for chains with the log loss and one kernel, whose Gram "

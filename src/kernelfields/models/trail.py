@@ -39,7 +39,7 @@ class Trail(NamedTuple):
 
 
 ORDER = ("features", "bias", "boundaries", "edges", "second_order", "durations", "rules")
-"""Parts whose numbers come first, in this order; others follow in the order of the model."""
+"""Parts whose numbers come first, in this order; others follow by name, and factors as the model has them."""
 
 
 def flat(scorers: Mapping[str, LearntScorer], n_labels: int) -> Array:
@@ -63,5 +63,5 @@ def unflat(numbers: Array, like: Mapping[str, LearntScorer]) -> dict[str, Learnt
 def _ordered(scorers: Mapping[str, Any]) -> list[str]:
     rest = [name for name in scorers if name not in ORDER]
     return [name for name in ORDER if name in scorers] + sorted(
-        rest, key=lambda name: name.startswith(FACTOR)
+        rest, key=lambda name: (name.startswith(FACTOR), "" if name.startswith(FACTOR) else name)
     )

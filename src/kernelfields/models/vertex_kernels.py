@@ -14,7 +14,7 @@ from ..arrays import Array
 from ..data.labels import index_of
 from ..errors import InputError
 from ..gram import kernel_times
-from ..kernels import Kernel, ProductKernel, as_kernel
+from ..kernels import Kernel, ProductKernel, Weighted, as_kernel
 from ..kernels.feature_map import features_of
 from ..kernels.observations import prepare
 
@@ -135,6 +135,8 @@ def _precision(kernel: Kernel, observations: Any, basis: Any, coef: Array) -> An
 
 def takes_objects(spec: Any) -> bool:
     """Whether a kernel may look at observations that are no numbers: it is no function of products."""
+    if isinstance(spec, Weighted):
+        spec = spec.kernels
     if isinstance(spec, Mapping):
         return any(takes_objects(one) for one in spec.values())
     if isinstance(spec, list | tuple):

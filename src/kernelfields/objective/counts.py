@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import UnsupportedError
-from ..losses import Log
+from ..losses import LogLoss
 from ..spaces import Counted
 from ..structures import MaxOracle
 
@@ -29,7 +29,7 @@ class Counts(NamedTuple):
 
 def counts_of(problem: Problem) -> Counts:
     """Count the features of a problem; a refusal if some are negative."""
-    if not isinstance(problem.loss, Log) or problem.loss.cost is not None:
+    if not isinstance(problem.loss, LogLoss) or problem.loss.cost is not None:
         raise UnsupportedError("Iterative scaling is for the log loss without a cost.")
     for term in problem.terms:
         if not isinstance(term.space, Counted) or term.space.least < 0 or term.penalty == 0:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import native
 from ..arrays import Array
 from ..gram import TiledGram, memory_budget
-from ..losses import Log
+from ..losses import LogLoss
 from ..spaces import Expansion
 from ..structures import ChainBatch
 from .certificate import Dual
@@ -60,7 +60,7 @@ class EntropyDual:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         loss, chain = problem.loss, problem.structure
-        assert isinstance(loss, Log)
+        assert isinstance(loss, LogLoss)
         assert isinstance(chain, ChainBatch)
         self.size = chain.n_instances
         terms = ChainTerms.of(problem)
@@ -90,7 +90,9 @@ class EntropyDual:
         fits into memory a second time, with both halves, as do scores of label pairs for every sequence.
         """
         loss, chain = problem.loss, problem.structure
-        if not (type(loss) is Log and type(chain) is ChainBatch and chain.shared_edges and loss.cost is None):
+        if not (
+            type(loss) is LogLoss and type(chain) is ChainBatch and chain.shared_edges and loss.cost is None
+        ):
             return False
         terms = ChainTerms.of(problem)
         if terms is None or not isinstance(terms.inputs.space, Expansion):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array
-from ..losses import Log
+from ..losses import LogLoss
 from ..spaces import Boundary, BoundSpace, Free, SparseFeatures, places_of
 from ..structures import ChainBatch
 from ._base import DataTerm, LossPoint
@@ -64,7 +64,7 @@ class LinearChainData(DataTerm):
 
     Parameters
     ----------
-    loss : Log
+    loss : LogLoss
         Without a cost, on a chain with shared edges.
     spaces : sequence of BoundSpace
         `SparseFeatures` of vertices and any of `Boundary` and `Free` scores of vertices and edges, each at
@@ -75,13 +75,13 @@ class LinearChainData(DataTerm):
         Precision of elements and scores; sums are float64.
     """
 
-    loss: Log
+    loss: LogLoss
     second_order = False
     mixes = False
     near = 0.5
 
     def __init__(
-        self, loss: Log, spaces: Sequence[BoundSpace], offsets: Offsets | None, dtype: npt.DTypeLike
+        self, loss: LogLoss, spaces: Sequence[BoundSpace], offsets: Offsets | None, dtype: npt.DTypeLike
     ) -> None:
         self.loss = loss
         self.structure = loss.structure
@@ -100,7 +100,7 @@ class LinearChainData(DataTerm):
         """Whether this is the problem of a linear chain over sparse features."""
         kinds = [kind_of(term.space) for term in terms]
         return (
-            isinstance(loss, Log)
+            isinstance(loss, LogLoss)
             and loss.cost is None
             and isinstance(loss.structure, ChainBatch)
             and loss.structure.shared_edges
@@ -254,7 +254,7 @@ class LinearChainLossPoint(LossPoint):
 
 
 def linear_chain_problem(
-    loss: Log, terms: Sequence[Term], offsets: Offsets | None, dtype: npt.DTypeLike
+    loss: LogLoss, terms: Sequence[Term], offsets: Offsets | None, dtype: npt.DTypeLike
 ) -> Problem:
     """Return the problem of a linear chain; `LinearChainData.suits` says of which terms."""
     return Problem(Geometry(terms, dtype), LinearChainData(loss, [t.space for t in terms], offsets, dtype))

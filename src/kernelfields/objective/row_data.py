@@ -11,7 +11,7 @@ from scipy import sparse
 
 from .. import native
 from ..arrays import Array
-from ..losses import Log
+from ..losses import LogLoss
 from ..spaces import BoundSpace, LinearFeatures, places_of
 from ..structures import ChainBatch
 from ._base import DataTerm, EvaluatedLossPoint
@@ -29,7 +29,7 @@ class RowData(DataTerm):
 
     Parameters
     ----------
-    loss : Log
+    loss : LogLoss
         Without a cost, on chains of one vertex each.
     spaces : sequence of BoundSpace
         Dense `LinearFeatures` of vertices first, then any of `Boundary` and `Free` scores of vertices and
@@ -38,12 +38,12 @@ class RowData(DataTerm):
         Precision of elements; products are in that of the features.
     """
 
-    loss: Log
+    loss: LogLoss
     second_order = False
     mixes = True
     near = 0.0
 
-    def __init__(self, loss: Log, spaces: Sequence[BoundSpace], dtype: npt.DTypeLike) -> None:
+    def __init__(self, loss: LogLoss, spaces: Sequence[BoundSpace], dtype: npt.DTypeLike) -> None:
         self.loss, self.structure = loss, loss.structure
         self.spaces, self.dtype = tuple(spaces), np.dtype(dtype)
         self._places = places_of(self.spaces)
@@ -53,7 +53,11 @@ class RowData(DataTerm):
     def suits(loss: object, terms: list[Term]) -> bool:
         """Whether this is the problem of rows without neighbours."""
         first = terms[0].space
-        if not isinstance(loss, Log) or loss.cost is not None or not isinstance(loss.structure, ChainBatch):
+        if (
+            not isinstance(loss, LogLoss)
+            or loss.cost is not None
+            or not isinstance(loss.structure, ChainBatch)
+        ):
             return False
         chain = loss.structure
         return (

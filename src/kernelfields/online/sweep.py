@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..objective import LinearChainData, Offsets, Problem, Term, slices_of
 from ..objective.linear_chain import BIAS, BOUNDARIES, EDGES, FEATURES, kind_of
 from ..spaces import BoundSpace
-from ..structures import StructureBatch
+from ..structures import ChainBatch, StructureBatch
 from ._base import OnlineRule
 from .examples import Examples
 
@@ -86,6 +86,19 @@ class Sweep:
             and len(others) == 1
             and len(edges) == 1
             and min(*others, *edges) > 0
+        )
+
+    @staticmethod
+    def knows(chain: StructureBatch, terms: Sequence[Term]) -> bool:
+        """Whether these are weights of a linear chain, with one penalty for all but edges."""
+        kinds = [kind_of(term.space) for term in terms]
+        others = {term.penalty for term, kind in zip(terms, kinds, strict=True) if kind != EDGES}
+        return (
+            isinstance(chain, ChainBatch)
+            and chain.shared_edges
+            and {FEATURES, EDGES} <= {*kinds} <= {FEATURES, EDGES, BIAS, BOUNDARIES}
+            and len(kinds) == len({*kinds})
+            and len(others) == 1
         )
 
     @property

@@ -45,7 +45,7 @@ class FileEncoder:
             return self._array(value, where)
         if sparse.issparse(value):
             return self._sparse(value, where)
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and self.registry.class_of(value) is None:
             pairs = enumerate(value.items())
             return {"$dict": [[self.encode(k, where), self.encode(v, f"{where}.{n}")] for n, (k, v) in pairs]}
         return self._other(value, where)

@@ -26,7 +26,6 @@ from .upgrades import FORMAT, UPGRADES
 
 SMALL = 2**24
 """Bytes of arrays up to which a file is checked when it is opened, not when it is used."""
-NOT_SAVED = ("callback", "checkpoint")
 
 ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What goes wrong where a file says what no estimator would have written."""
@@ -122,7 +121,6 @@ def _encode_settings(encoder: FileEncoder, model: Savable, where: str) -> dict[s
     if recipe is None:
         raise InputError(f"{type(model).__name__} is none of the estimators that can be saved.")
     parameters: Any = model.get_params(deep=False)  # type: ignore[attr-defined]
-    parameters = {name: value for name, value in parameters.items() if name not in NOT_SAVED}
     try:
         encoder.registry.checked(type(model), parameters)
     except ModelFormatError as error:

@@ -49,9 +49,10 @@ def settings_of(value: Any) -> Parts:
 
 
 def fields_of(value: Any) -> Parts:
-    """Return the fields of a dataclass or a named tuple by name."""
-    names = [field.name for field in fields(value)] if is_dataclass(value) else value._fields
-    return {name: getattr(value, name) for name in names}
+    """Return the fields of a dataclass or a named tuple by name, but for those marked as not saved."""
+    if not is_dataclass(value):
+        return dict(value._asdict())
+    return {one.name: getattr(value, one.name) for one in fields(value) if one.metadata.get("saved", True)}
 
 
 def _maker(kind: type | str) -> Callable[[Parts, Check], Any]:

@@ -25,6 +25,8 @@ class Savable(ABC):
     """What only goes on with training, and is not saved."""
     _mirrored: ClassVar[tuple[str, ...]] = ()
     """What it shows of a model that it has learnt, and is saved with that."""
+    _heeds: ClassVar[frozenset[str]] = frozenset()
+    """Names of settings of ``run`` that a fit heeds."""
     _fit_sets: ClassVar[frozenset[str]]
     """The names of all attributes that a fit may set."""
 
@@ -49,8 +51,8 @@ class Savable(ABC):
         """Write the fitted model to a file, which `kernelfields.load` reads.
 
         The file has the safetensors format and holds no code. It appears at once or not at all.
-        ``callback`` and ``checkpoint`` are left out; a kernel or a base measure that is a Python function
-        cannot be saved.
+        ``callback`` and ``checkpoint`` of ``run`` are left out; a kernel or a base measure that is a Python
+        function cannot be saved.
         """
         from .files import save
 

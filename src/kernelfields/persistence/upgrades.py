@@ -2,7 +2,8 @@
 
 1: the first. 2: the setting ``structure`` instead of ``order``. 3: one name for settings that mean the same.
 4: the kernel named "rbf" takes its width from the data. 5: so do "laplacian", "matern" and "chi2", and no
-posterior is linearised.
+posterior is linearised. 6: settings that belong together are one object, such as the loss with its
+costs, and the parts of a model.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
-FORMAT = 5
+from .composition import compose
+
+FORMAT = 6
 """Version of the files written here."""
 
 Settings = dict[str, Any]
@@ -100,5 +103,6 @@ UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     4: lambda header: _average_functions(
         _in_models(header, partial(_fix_widths, ("laplacian", "matern", "chi2")))
     ),
+    5: lambda header: _in_models(header, compose),
 }
 """By version, what turns the header of older files into that of the next version."""

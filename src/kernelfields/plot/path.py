@@ -33,7 +33,9 @@ def path(model: Any, records: Iterable[Any] | None = None, *, ax: Any = None) ->
     """
     found = model.path if isinstance(model, Evaluation) and records is None else path_of(model, records)
     if found is None or not found.steps:
-        raise InputError("No steps are known: fit with callback=records.append and give these records.")
+        raise InputError(
+            "No steps are known: fit with run=Run(callback=records.append) and give these records."
+        )
     ax = axes(ax, 5.2, 3.6)
     at = [step.at for step in found.steps]
     values = [step.value for step in found.steps]

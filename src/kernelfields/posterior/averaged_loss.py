@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
-from ..losses import Log, Loss, LossValue
+from ..losses import LogLoss, Loss, LossValue
 from ..structures import Scores
 
 
@@ -19,7 +19,7 @@ class AveragedLoss(Loss):
 
     Parameters
     ----------
-    loss : Log
+    loss : LogLoss
         Of the structure and what was observed.
     noises : sequence of scores
         z_s, in the shapes of θ.
@@ -27,7 +27,7 @@ class AveragedLoss(Loss):
 
     convex = True
 
-    def __init__(self, loss: Log, noises: Sequence[Scores]) -> None:
+    def __init__(self, loss: LogLoss, noises: Sequence[Scores]) -> None:
         self.loss = loss
         self.structure = loss.structure
         self.noises = list(noises)

@@ -8,7 +8,7 @@ import scipy
 
 from ..arrays import Array
 from ..errors import InputError
-from ..losses import Log
+from ..losses import LogLoss
 from ..objective import Geometry, Problem, Term
 from ..objective.array_data import ArrayData
 from ..spaces import Euclidean, Expansion, Factor, LowRank, Products
@@ -33,7 +33,7 @@ class UnitProblem:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self.loss: Log = require_posterior(problem)
+        self.loss: LogLoss = require_posterior(problem)
         """On a structure with exact sums and draws."""
         arrays = problem.arrays
         kinds = [
@@ -116,10 +116,10 @@ def cholesky_coordinates(expansion: Expansion, space: LowRank, element: Array) -
     return space.factor.products.transposed_times(expansion.coordinates(element)).ravel()
 
 
-def require_posterior(problem: Problem) -> Log:
+def require_posterior(problem: Problem) -> LogLoss:
     """Refuse an objective that is not a log-likelihood with a Gaussian prior."""
     loss = problem.loss
-    if not isinstance(loss, Log) or loss.cost is not None:
+    if not isinstance(loss, LogLoss) or loss.cost is not None:
         raise InputError("A posterior needs the log loss of observed labels, without a cost inside.")
     structure = loss.structure
     if not (

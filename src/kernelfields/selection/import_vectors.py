@@ -46,7 +46,7 @@ class ImportVectors(Selection):
     >>> from kernelfields import KernelLogisticRegression
     >>> from kernelfields.selection import ImportVectors
     >>> X, y = [[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]], ["A", "A", "B", "B", "A", "A"]
-    >>> model = KernelLogisticRegression("rbf", penalty=0.01, selection=ImportVectors(size=2)).fit(X, y)
+    >>> model = KernelLogisticRegression("rbf", penalty=0.01, basis=ImportVectors(size=2)).fit(X, y)
     >>> model.predict(X).tolist()
     ['A', 'A', 'B', 'B', 'A', 'A']
     >>> model.basis_.shape

@@ -22,6 +22,7 @@ from .. import estimators as kf
 from ..arrays import Array
 from ..features import Windows
 from ..models.clique_types import Edges
+from ..models.parts import Parts
 
 TWO = "Training needs two labels; a model of one says nothing."
 ROUNDS = "It learns sequence by sequence: one that counts twice is another order of steps."
@@ -49,6 +50,9 @@ REASONS: Mapping[str, Mapping[str, str]] = {
     },
     "HiddenStates": dict.fromkeys(WEIGHTS, "The objective is not convex: equal to six digits, not to seven."),
     "HiddenUnitCRF": dict.fromkeys(WEIGHTS, "The objective is not convex, and units start at random."),
+    "KernelLogisticRegression": {
+        "check_parameters_default_constructible": "The defaults of run and parts are frozen, safe to share."
+    },
     "SequencePipeline": dict.fromkeys(
         WEIGHTS, "Transformers do not see weights, as in scikit-learn's pipelines."
     ),
@@ -120,7 +124,7 @@ MODELS: Mapping[str, Callable[[], Any]] = {
     "SequencePipeline": lambda: kf.SequencePipeline([_scaler(), Windows(3)], kf.CRF()),
     "StochasticCRF": lambda: kf.StochasticCRF(random_state=0),
     "StructureLearner": lambda: kf.StructureLearner(
-        kf.KernelCRF(edges=False, tol=1e-10), candidates=[Edges()]
+        kf.KernelCRF(parts=Parts(edges=None), tol=1e-10), candidates=[Edges()]
     ),
     "StructuredPerceptron": lambda: kf.StructuredPerceptron(random_state=0),
     "StructuredSVM": kf.StructuredSVM,

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, label_array
-from ..checks import Check, optional, require_function, require_positive, require_settings, shown, whole
+from ..checks import Check, require_positive, require_settings, shown, whole
 from ..data.labels import UNOBSERVED, encode
 from ..data.partial_labels import read_partial_labels
 from ..data.rows import Rows, read_rows
 from ..errors import InputError, warn_user
-from ..fitting.observers import ProgressLine
 from ..fitting.provenance import Provenance, provenance_of_rows
-from ..fitting.routing import Routed
-from ..fitting.run import starts_afresh
+from ..fitting.run import Routed, open_observer, starts_afresh
+from ..fitting.run_settings import Run
 from ..graphs import NeighborGraph, ObservationGraph
 from ..graphs.adjacency import Adjacency, read_adjacency
 from ..graphs.averages import Watch
@@ -28,7 +26,6 @@ from ..graphs.spreading import require_alpha
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Numbers, Observations
 from ..persistence.savable import Savable, declared_state, require_fitted
-from ..solvers import Progress
 from ..structures import Chain
 
 PRECOMPUTED = "precomputed"
@@ -37,7 +34,6 @@ CHECKS: Mapping[str, Check] = {
     "alpha": require_alpha,
     "tol": require_positive,
     "max_iter": whole(0),
-    "callback": optional(require_function),
 }
 
 
@@ -87,6 +83,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         **dict.fromkeys(["warm_start", "checkpoint"], "a fit takes seconds"),
         "structure": "labels do not depend on each other but through the graph",
     }
+    _heeds: ClassVar[frozenset[str]] = frozenset({"callback"})
     structure: ClassVar[Any] = Chain()
     structure_: ClassVar[Any] = Chain()
     _shortfall: ClassVar[str]
@@ -94,7 +91,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
     graph: Any
     tol: float
     max_iter: int
-    callback: Callable[[Progress], None] | None
+    run: Run
     verbose: int
     graph_: ObservationGraph | str
     vertices_: Any
@@ -144,8 +141,8 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         codes = np.concatenate([encoded.labels, np.full(seen.n_more, UNOBSERVED, np.int32)])
         adjacency = self._build(seen.features)
         sources = sources_of(codes, self.vertex_of_)
-        with ProgressLine() if self.verbose else nullcontext() as line:
-            watch = Watch(float(self.tol), int(self.max_iter), _observer(self.callback, line))
+        with open_observer(self) as observer:
+            watch = Watch(float(self.tol), int(self.max_iter), lambda progress: observer(progress, None))
             found = self._solve(adjacency, sources, len(encoded.classes), watch)
         self.classes_, self.offsets_ = encoded.classes, seen.rows.offsets
         self._keep(found)
@@ -306,18 +303,3 @@ class _Seen(NamedTuple):
 
 def _is_precomputed(graph: Any) -> bool:
     return isinstance(graph, str) and graph == PRECOMPUTED
-
-
-def _observer(
-    callback: Callable[[Progress], None] | None, line: ProgressLine | None
-) -> Callable[[Progress], None] | None:
-    if callback is None and line is None:
-        return None
-
-    def observe(progress: Progress) -> None:
-        if line is not None:
-            line(progress, None)
-        if callback is not None:
-            callback(progress)
-
-    return observe

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from ..fitting.run_settings import Run
 from ..graphs import Spread
 from ..graphs.adjacency import Adjacency
 from ..graphs.averages import Watch
 from ..graphs.harmonic import harmonic_sources
 from ..graphs.sources import Sources
-from ..solvers import Progress
 from ._distributions_base import LabelDistributionClassifier
 
 
@@ -30,8 +29,10 @@ class LabelPropagation(LabelDistributionClassifier):
     ----------
     graph : NeighborGraph, PrecomputedGraph, "precomputed" or None
         As in `LabelSpreading`.
-    tol, max_iter, callback, verbose
+    tol, max_iter, verbose
         As in `LabelSpreading`.
+    run : Run
+        Heeds ``callback``, as in `LabelSpreading`.
 
     Attributes
     ----------
@@ -53,7 +54,7 @@ vertex_distributions_, scales_, missing_, offsets_, n_features_in_, feature_name
     _: KW_ONLY
     tol: float = 1e-3
     max_iter: int = 10000
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     def _solve(self, graph: Adjacency, sources: Sources, n_labels: int, watch: Watch) -> Spread:

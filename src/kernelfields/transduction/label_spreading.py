@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from ..fitting.run_settings import Run
 from ..graphs import Spread
 from ..graphs.adjacency import Adjacency
 from ..graphs.averages import Watch
 from ..graphs.sources import Sources
 from ..graphs.spreading import spread_sources
-from ..solvers import Progress
 from ._distributions_base import LabelDistributionClassifier
 
 
@@ -38,8 +37,8 @@ class LabelSpreading(LabelDistributionClassifier):
         How far probabilities may be off, summed over the labels of an observation.
     max_iter : int
         Limit of iterations.
-    callback : callable, optional
-        Is given the `Progress` of iterations, whose value is the error.
+    run : Run
+        Heeds ``callback``, called after every iteration; its value is the error.
     verbose : int
         Whether to show progress.
 
@@ -80,7 +79,7 @@ class LabelSpreading(LabelDistributionClassifier):
     alpha: float = 0.2
     tol: float = 1e-3
     max_iter: int = 1000
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     def _solve(self, graph: Adjacency, sources: Sources, n_labels: int, watch: Watch) -> Spread:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arrays import Array
+from ..fitting.run_settings import Run
 from ..graphs import PoissonScores
 from ..graphs.adjacency import Adjacency
 from ..graphs.averages import Watch
 from ..graphs.poisson import poisson_sources
 from ..graphs.sources import Sources
 from ..persistence.fields import Field, Numbers
-from ..solvers import Progress
 from ._base import LabelGraphClassifier
 
 
@@ -36,8 +36,10 @@ class PoissonLearning(LabelGraphClassifier):
         As in `LabelSpreading`; it must be undirected.
     tol : float
         Largest residual relative to what flows in, both in the norm of D.
-    max_iter, callback, verbose
+    max_iter, verbose
         As in `LabelSpreading`.
+    run : Run
+        Heeds ``callback``, as in `LabelSpreading`.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ n_features_in_, feature_names_in_
     _: KW_ONLY
     tol: float = 1e-6
     max_iter: int = 10000
-    callback: Callable[[Progress], None] | None = None
+    run: Run = Run()
     verbose: int = 0
 
     def decision_function(self, X: Any) -> Any:

@@ -9,6 +9,7 @@ from enum import Enum, auto
 from typing import Any, NamedTuple
 
 from ..fitting.observers import Onlooker
+from ..fitting.run import heeds
 from ..solvers import Progress
 from .preparing import inner, prefix_of
 
@@ -65,16 +66,16 @@ def fit_within(
     sees every iteration.
     """
     deadline, started = _Deadline(float("inf") if seconds is None else seconds, watch), time.perf_counter()
-    key = f"{prefix_of(model)}callback"
+    key, watched = f"{prefix_of(model)}run__callback", heeds(inner(model), "callback")
     before = model.get_params(deep=True)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if key in before:
+        if watched:
             model.set_params(**{key: deadline})
         try:
             model.fit(X, y)
         finally:
-            if key in before:
+            if watched:
                 model.set_params(**{key: before[key]})
     spent = time.perf_counter() - started
     said = [str(warning.message) for warning in caught if warning.category.__name__ != UNSETTLED]

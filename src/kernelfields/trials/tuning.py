@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..approximation import Nystroem
+from ..approximation import Approximation, Nystroem
 from ..checks import require_flag, require_whole
 from ..fitting.copies import silent_copy
+from ..models.kernel_recipe import read_basis
 from .bounded import End, fit_within
 from .chosen import chosen_words, edge_notes
 from .clock import BudgetClock, budget_seconds, duration
@@ -257,10 +258,10 @@ class _SettingsSearch:
 def search_in_subspace(model: Any, positions: int) -> bool:
     """Let a model with an expansion over all positions have landmarks; return whether it has them now."""
     known = model.get_params(deep=False)
-    dense = known.get("kernel") is not None and known.get("approximation", "") is None
-    if not dense or known.get("selection") is not None or positions <= LARGE * RANK:
+    dense = known.get("kernel") is not None and known.get("basis", "") is None
+    if not dense or positions <= LARGE * RANK:
         return False
-    model.set_params(approximation=Nystroem(RANK))
+    model.set_params(basis=Nystroem(RANK))
     return True
 
 
@@ -282,7 +283,7 @@ class SettingsPath(NamedTuple):
         truth = [self.y_test[n] for n in kept]
         model, train, test = prepared(self.model, self.X, self.y, [self.X_test[n] for n in kept])
         known = model.get_params(deep=False)
-        if "warm_start" in known and known.get("approximation") is None:
+        if "warm_start" in known and not isinstance(read_basis(known.get("basis")), Approximation):
             model.set_params(warm_start=True)
         for contestant, penalty in self.values:
             if penalty is not None:

@@ -12,6 +12,7 @@ from ...data.rules import barred_scores
 from ...estimators import CRF
 from ...features import DictFeatures
 from ...io.crfsuite import CrfsuiteModel
+from ...models.parts import Parts
 from ...native import AttributeTagger
 
 
@@ -38,7 +39,7 @@ def model_of(
     states = states[used]
     states.indptr, states.indices = states.indptr.astype(np.int32), states.indices.astype(np.int32)
     L = len(labels)
-    model = CRF(fit_intercept=False, boundaries=False, observed_only=True, **settings)
+    model = CRF(parts=Parts(bias=None, boundaries=None), observed_only=True, **settings)
     model.classes_ = np.array(labels)
     model.features_ = DictFeatures().restore([attributes[a] for a in used.tolist()])
     model.n_features_in_ = len(used)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ...arrays import Array, offsets_of, rows_of
-from ...losses import Log
+from ...losses import LogLoss
 from ...objective import Problem, Term, linear_chain_problem
 from ...online import Sweep
 from ...spaces import Free, SparseFeatures, WeightPairs
@@ -92,7 +92,7 @@ class CRFsuiteTraining:
 
     def problem(self) -> Problem:
         """Return the log loss, without a penalty."""
-        return linear_chain_problem(Log(self.chain, self.data.labels), self.terms, None, np.float64)
+        return linear_chain_problem(LogLoss(self.chain, self.data.labels), self.terms, None, np.float64)
 
     def sweep(self, penalty: float = 0.0) -> Sweep:
         """Return the weights for rules that learn from one sequence after the other."""

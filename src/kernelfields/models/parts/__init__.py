@@ -6,9 +6,19 @@ from ...lazy import lazily
 from ._base import BoundPart, Part
 from .bound import BoundParts
 from .data import PartData
-from .defaults import FACTOR, FREE_NAMES, Penalties, feature_parts, free_parts
+from .defaults import FACTOR, FREE_NAMES, AnyPart, compose, feature_parts, free_parts
 from .free import FreeScores
 from .linear import LinearScores
+from .settings import (
+    Parts,
+    fixed_measure,
+    looked_at,
+    norms_of,
+    parts_of,
+    require_features,
+    require_no_norms,
+)
+from .unlearnt import FixedScores, TreeScores
 
 if TYPE_CHECKING:
     from .kernel import BoundKernel, KernelScores
@@ -18,15 +28,25 @@ else:
 __all__ = [
     "FACTOR",
     "FREE_NAMES",
+    "AnyPart",
     "BoundKernel",
     "BoundPart",
     "BoundParts",
+    "FixedScores",
     "FreeScores",
     "KernelScores",
     "LinearScores",
     "Part",
     "PartData",
-    "Penalties",
+    "Parts",
+    "TreeScores",
+    "compose",
     "feature_parts",
+    "fixed_measure",
     "free_parts",
+    "looked_at",
+    "norms_of",
+    "parts_of",
+    "require_features",
+    "require_no_norms",
 ]

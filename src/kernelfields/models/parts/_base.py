@@ -26,12 +26,17 @@ from ..scorers import LearntScorer
 from .data import PartData
 
 
+def _name(name: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise InputError(f"{name} is {shown(value)}; it must be the name of a clique type.")
+
+
 def _norm(name: str, value: Any) -> None:
     if value is not None and not isinstance(value, Norm):
         raise InputError(f"{name} is {shown(value)}; it must be an L1Norm, GroupNorm or SpaceNorm.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Part(Checked, Parameterised, ABC):
     """Settings of a function that scores one clique type."""
 
@@ -43,7 +48,11 @@ class Part(Checked, Parameterised, ABC):
     """A further penalty that is not squared."""
     looks: ClassVar[bool] = True
     """Whether it looks at the input: its cliques then need scores for each of them."""
-    _checks: ClassVar[Mapping[str, Check]] = {"penalty": optional(require_not_negative), "norm": _norm}
+    _checks: ClassVar[Mapping[str, Check]] = {
+        "on": optional(_name),
+        "penalty": optional(require_not_negative),
+        "norm": _norm,
+    }
 
     @abstractmethod
     def bind(self, data: PartData) -> BoundPart:

@@ -8,13 +8,15 @@ from typing import Any, ClassVar
 
 from ...arrays import Array
 from ...checks import Check, one_of
+from ...errors import InputError
 from ...spaces import Boundary, Free
+from ...structures import EdgeBatch, StructureBatch
 from ..scorers import EndScorer, TableScorer
 from ._base import BoundPart, Part
 from .data import PartData
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FreeScores(Part):
     """V_{y_c}: a number for whatever a clique can have, the same for all cliques of a type.
 
@@ -37,6 +39,7 @@ class FreeScores(Part):
         """Return the scores on a training set."""
         on = data.batch.answer if self.on is None else self.on
         if self.where == "ends":
+            _require_ends(data.batch, on)
             return BoundEnds(on)
         pairs = None if data.pairs is None or on != "edge" else data.pairs.edges
         return BoundTable(on, pairs)
@@ -71,7 +74,7 @@ class BoundEnds(BoundPart):
 
     def space(self, data: PartData, dtype: Any) -> Boundary:
         """Return the space of both."""
-        return Boundary(data.batch)  # type: ignore[arg-type]  # defaults have it for batches with edges only
+        return Boundary(data.batch)  # type: ignore[arg-type]  # `_require_ends` has seen it
 
     def scorer(self, space: Boundary, element: Array) -> EndScorer:
         """Return both rows."""
@@ -80,6 +83,14 @@ class BoundEnds(BoundPart):
     def element(self, space: Boundary, scorer: EndScorer) -> Array:
         """Return the numbers of both rows."""
         return scorer.table.ravel()
+
+
+def _require_ends(batch: StructureBatch, on: str) -> None:
+    """Refuse scores of first and last labels where no label is first or last."""
+    if on != batch.answer:
+        raise InputError(f"FreeScores(where='ends') is of single labels; on={on!r} does not go with it.")
+    if not (isinstance(batch, EdgeBatch) and batch.has_ends):
+        raise InputError(f"FreeScores(where='ends') cannot be had: {type(batch).__name__} has no ends.")
 
 
 def _name(on: str, space: Any) -> str | None:

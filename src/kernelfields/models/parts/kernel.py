@@ -30,14 +30,14 @@ def _approximation(name: str, value: Any) -> None:
     choose(APPROXIMATIONS, value, name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KernelScores(Part):
     """f(x_c, y_c), f in the space of [y_c = y′_c] k(x_c, x′_c) [lafferty2004].
 
     Parameters
     ----------
-    kernel : name, Kernel or function
-        k, as `kernels.as_kernel` reads it.
+    kernel : name, Kernel or function, optional
+        k, as `kernels.as_kernel` reads it; that of the model if not given.
     on : str, optional
         The clique type; the answers if not given.
     penalty, norm : float, Norm, optional
@@ -51,7 +51,7 @@ class KernelScores(Part):
         A kernel on what a clique can have, in the place of [y_c = y′_c].
     """
 
-    kernel: Any = "rbf"
+    kernel: Any = None
     _: KW_ONLY
     view: str | None = None
     basis: Any = None
@@ -67,6 +67,8 @@ class KernelScores(Part):
         on = data.batch.answer if self.on is None else self.on
         require_own(data.batch, on)
         view = view_of(data.batch, on, self.view)
+        if self.kernel is None:
+            raise InputError("KernelScores needs a kernel, such as 'rbf': the model has none to take.")
         kernel = own_kernel(self.kernel).on(data.looked_at(on, view))
         seen, rows = data.seen(on, view)
         check_gram(kernel, seen)

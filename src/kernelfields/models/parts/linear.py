@@ -18,7 +18,7 @@ from ._base import BoundPart, Part
 from .data import PartData
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class LinearScores(Part):
     """⟨w_{y_c}, x_c⟩ for every clique of a type.
 
