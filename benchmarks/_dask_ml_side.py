@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from kernelfields import Parts
+
 PYTHON = os.environ.get("KERNELFIELDS_DASK_ML", "")
 
 
@@ -50,7 +52,7 @@ def _main(rows: str, labels: str, iterations: int) -> None:
         chunks = -(-len(X) // 2)
         X, y = (client.persist(da.from_array(array, chunks=(chunks, *array.shape[1:]))) for array in (X, y))
         evaluated, found = _watched(dask_glm.algorithms)
-        settings = {"penalty": "l2", "C": 1.0, "solver": "lbfgs", "tol": 0.0, "fit_intercept": False}
+        settings = {"penalty": "l2", "C": 1.0, "solver": "lbfgs", "tol": 0.0, "parts": Parts(bias=None)}
         LogisticRegression(max_iter=iterations, **settings).fit(X, y)
     print((evaluated[-1] - evaluated[0]) / found["nit"])
 

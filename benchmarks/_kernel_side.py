@@ -28,14 +28,14 @@ def main() -> None:
     scale = 1.0 / float(np.median(np.diff(X.indptr)))  # about one on the diagonal before squaring
     started = time.perf_counter()
     if side == "ours":
-        from kernelfields import KernelCRF
+        from kernelfields import KernelCRF, Parts
         from kernelfields.kernels import Polynomial
 
         lengths = [len(sequence) for sequence in corpus.labels]
         model = KernelCRF(
             kernel=Polynomial(2, gamma=scale, offset=1.0),
             penalty=PENALTY,
-            fit_intercept=False,
+            parts=Parts(bias=None),
             decoder="posterior",
         )
         model.fit(X, labels, lengths=lengths)

@@ -52,9 +52,9 @@ def _main(count: int, landmarks: int) -> None:
     warnings.simplefilter("ignore")
     X, lengths, y = residues_of(count)
     started = time.perf_counter()
-    model = KernelCRF(
-        RBF(GAMMA), penalty=PENALTY, approximation=Nystroem(landmarks), tol=1e-2, random_state=0
-    ).fit(X, y, lengths=lengths)
+    model = KernelCRF(RBF(GAMMA), penalty=PENALTY, basis=Nystroem(landmarks), tol=1e-2, random_state=0).fit(
+        X, y, lengths=lengths
+    )
     found = {
         "residues": len(X),
         "seconds": time.perf_counter() - started,

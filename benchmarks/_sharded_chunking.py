@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import CRF
+from kernelfields import CRF, Run
 from kernelfields.features import TemplateFeatures
 from kernelfields.features.sets import chunking
 
@@ -37,4 +37,4 @@ def task(quick: bool) -> Task:
     """Return the fit that is shared out."""
     X, lengths, labels = corpus(2_000 if quick else 5_000_000)
     iterations = 3 if quick else 40
-    return Task(X, lengths, labels, lambda: CRF(1.0, max_iter=iterations, tol=1e-4, quick_start=0))
+    return Task(X, lengths, labels, lambda: CRF(1.0, max_iter=iterations, tol=1e-4, run=Run(quick_start=0)))

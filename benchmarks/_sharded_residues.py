@@ -21,6 +21,6 @@ def task(quick: bool) -> Task:
     def model() -> KernelCRF:
         basis = Nystroem(landmarks)
         settings = {"penalty": PENALTY, "tol": 1e-3, "max_iter": iterations, "random_state": 0}
-        return KernelCRF(RBF(GAMMA), approximation=basis, **settings)
+        return KernelCRF(RBF(GAMMA), basis=basis, **settings)
 
     return Task(X, np.asarray(lengths), labels, model)

@@ -111,7 +111,7 @@ def fit(
     def watch(_: Any) -> None:
         stamps.append(turns.pass_on(name))
 
-    model = task.model().set_params(callback=watch)
+    model = task.model().set_params(run__callback=watch)
     if shares is None:
         turns.wait(name)
         model.fit(task.X, task.y, lengths=task.lengths)

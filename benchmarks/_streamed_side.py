@@ -47,7 +47,7 @@ def _main(path: Path, limit: int, columns: int, iterations: int) -> None:
     stamps: list[float] = []
     features = TemplateFeatures(sets.chunking(), n_hash=columns, dtype=np.float32)
     model = CRF(1.0, features=features, max_iter=iterations)
-    model.set_params(callback=lambda _: stamps.append(time.perf_counter()))
+    model.set_params(run__callback=lambda _: stamps.append(time.perf_counter()))
     started = time.perf_counter()
     model.fit_stream(path, memory_limit=limit, directory=path.parent)
     found = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import CRF, distributed
+from kernelfields import CRF, Run, distributed
 
 from ._sharded_chunking import corpus
 from ._sharded_sides import cluster
@@ -49,7 +49,7 @@ def _fit(client: Any, data: Any, after: float | None) -> tuple[float, np.ndarray
         if timer is not None:
             timer.start()
         started = time.perf_counter()
-        model = CRF(1.0, max_iter=40, tol=1e-4, quick_start=0).fit(X, labels, lengths=lengths)
+        model = CRF(1.0, max_iter=40, tol=1e-4, run=Run(quick_start=0)).fit(X, labels, lengths=lengths)
         seconds = time.perf_counter() - started
     if timer is not None:
         timer.join()

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from kernelfields import BoostedCRF
+from kernelfields import BoostedCRF, FreeScores, Parts
 
 from ._run import Bar, Result
 
@@ -71,8 +71,7 @@ def _ours(X: np.ndarray, y: np.ndarray, leaves: int, count: int, *, edges: bool 
         max_iter=count,
         learning_rate=0.1,
         max_leaf_nodes=leaves,
-        boundaries=False,
-        edges=edges,
+        parts=Parts(boundaries=None, edges=FreeScores() if edges else None),
         random_state=0,
     )
     return model.fit(X, y, lengths=np.full(len(X) // LENGTH, LENGTH))

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import CRF, distributed
+from kernelfields import CRF, Parts, distributed
 
 from . import (
     _dask_ml_side,
@@ -75,8 +75,10 @@ def _seconds_per_iteration(X: np.ndarray, y: np.ndarray, iterations: int) -> flo
     stamps: list[tuple[int, float]] = []
     with _sharded_sides.cluster(2) as client, distributed.use(client), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = CRF(1.0, fit_intercept=False, boundaries=False, max_iter=iterations + 2, tol=1e-14)
-        model.set_params(callback=lambda p: stamps.append((p.iteration, time.perf_counter())), quick_start=0)
+        model = CRF(1.0, parts=Parts(bias=None, boundaries=None), max_iter=iterations + 2, tol=1e-14)
+        model.set_params(
+            run__callback=lambda p: stamps.append((p.iteration, time.perf_counter())), run__quick_start=0
+        )
         model.fit(X, y[:, None].tolist(), lengths=np.ones(len(X), dtype=np.int64))
     (first, began), (last, ended) = stamps[1], stamps[-1]
     return (ended - began) / max(last - first, 1)

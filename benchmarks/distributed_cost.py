@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
-from kernelfields import CRF
+from kernelfields import CRF, Run
 from kernelfields.features import TemplateFeatures
 from kernelfields.features.sets import chunking
 
@@ -66,7 +66,9 @@ def _measured(tokens: int, columns: int, workers: int, quick: bool) -> dict[str,
     copies = -(-tokens // sum(map(len, given.sentences)))
     features = TemplateFeatures(chunking(), n_hash=columns, dtype=bool)
     X, lengths = features.transform(given.sentences * copies)
-    task = Task(X, lengths, given.labels * copies, lambda: CRF(1.0, max_iter=8, tol=1e-4, quick_start=0))
+    task = Task(
+        X, lengths, given.labels * copies, lambda: CRF(1.0, max_iter=8, tol=1e-4, run=Run(quick_start=0))
+    )
     row = fit(task, (workers, workers))
     labels = len({label for one in given.labels for label in one})
     return {

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import KernelCRF
+from kernelfields import KernelCRF, Parts
 from kernelfields.datasets import load_letters
 from kernelfields.gram import gram_of
 from kernelfields.kernels import RBF
@@ -73,7 +73,7 @@ def _letters(rounds: int, words: int | None) -> tuple[dict[str, Any], KernelCRF,
     for _ in range(rounds):
         ours, model = _timed(
             lambda: KernelCRF(
-                kernel=RBF(gamma=GAMMA), penalty=PENALTY, fit_intercept=False, decoder="posterior"
+                kernel=RBF(gamma=GAMMA), penalty=PENALTY, parts=Parts(bias=None), decoder="posterior"
             ).fit(X, y)
         )
         ours_predict, found = _timed(lambda model=model: model.predict(X_test))

@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kernelfields import KernelCRF
+from kernelfields import KernelCRF, Parts
 from kernelfields.approximation import Nystroem
 from kernelfields.kernels import RBF
 
@@ -80,9 +80,9 @@ def _prediction(quick: bool) -> dict[str, Any]:
     model = KernelCRF(
         RBF(GAMMA),
         penalty=PENALTY,
-        approximation=Nystroem(rank),
+        basis=Nystroem(rank),
         random_state=0,
-        fit_intercept=False,
+        parts=Parts(bias=None),
         decoder="posterior",
     )
     model.fit(train.X, train.labels, lengths=train.lengths)
@@ -149,11 +149,11 @@ def _extrapolated(rows: list[dict[str, float]], residues: int) -> float:
 
 
 def _fit_seconds(train: Residues, rank: int) -> float:
-    settings = {"approximation": Nystroem(rank), "random_state": 0, "max_iter": ITERATIONS, "tol": 1e-9}
+    settings = {"basis": Nystroem(rank), "random_state": 0, "max_iter": ITERATIONS, "tol": 1e-9}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         started = time.perf_counter()
-        KernelCRF(RBF(GAMMA), penalty=PENALTY, **settings, fit_intercept=False, decoder="posterior").fit(
+        KernelCRF(RBF(GAMMA), penalty=PENALTY, **settings, parts=Parts(bias=None), decoder="posterior").fit(
             train.X, train.labels, lengths=train.lengths
         )
         return time.perf_counter() - started

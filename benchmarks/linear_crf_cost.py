@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernelfields import CRF
-from kernelfields.losses import Log
+from kernelfields import CRF, Parts
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Term, linear_chain_problem
 from kernelfields.spaces import Free, SparseFeatures
 from kernelfields.structures import ChainBatch
@@ -79,7 +79,7 @@ def _fit(corpus: conll.Corpus, share: float) -> dict[str, Any]:
     part = grown(corpus, share)
     data, _ = conll.featurise(part)
     flat = np.array([label for labels in part.labels for label in labels])
-    model = CRF(penalty=2.0, fit_intercept=False, boundaries=False, observed_only=True, tol=1e-3)
+    model = CRF(penalty=2.0, parts=Parts(bias=None, boundaries=None), observed_only=True, tol=1e-3)
     started = time.perf_counter()
     model.fit(data.X, flat, lengths=data.lengths)
     seconds = time.perf_counter() - started
@@ -105,7 +105,7 @@ def _one_pass(n_labels: int, sequences: int) -> dict[str, Any]:
     labels = rng.integers(n_labels, size=N).astype(np.int32)
     chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
     terms = [Term("features", SparseFeatures(chain, "node", X), 1.0), Term("edges", Free(chain, "edge"), 1.0)]
-    problem = linear_chain_problem(Log(chain, labels), terms, None, np.float32)
+    problem = linear_chain_problem(LogLoss(chain, labels), terms, None, np.float32)
     element = rng.normal(size=problem.size).astype(np.float32)
     seconds = []
     for _ in range(3):

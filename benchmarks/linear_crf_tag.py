@@ -12,7 +12,7 @@ from typing import Any
 
 import pycrfsuite
 
-from kernelfields import CRF
+from kernelfields import CRF, Parts
 from kernelfields.features import TemplateFeatures
 
 from . import _conll2000 as conll
@@ -23,7 +23,7 @@ def run(quick: bool) -> Result:
     rounds, limit = (2, 100) if quick else (9, None)
     train, test = conll.read("train", limit or 2000), conll.read("test", limit)
     data, extractor = conll.featurise(train)
-    model = CRF(penalty=2.0, fit_intercept=False, boundaries=False, observed_only=True)
+    model = CRF(penalty=2.0, parts=Parts(bias=None, boundaries=None), observed_only=True)
     model.fit(data.X, train.labels, lengths=data.lengths)
     with tempfile.TemporaryDirectory() as folder:
         tagger = _tagger(train, Path(folder) / "model")

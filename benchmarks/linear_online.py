@@ -20,14 +20,14 @@ from typing import Any
 import pycrfsuite
 from threadpoolctl import threadpool_limits
 
-from kernelfields import AROW, PassiveAggressive, StructuredPerceptron
+from kernelfields import AROW, Parts, PassiveAggressive, StructuredPerceptron
 from kernelfields.metrics import entity_f1
 
 from . import _conll2000 as conll
 from ._run import Bar, Result
 
 SEEDS = 4
-SAME = {"fit_intercept": False, "boundaries": False, "observed_only": True}
+SAME = {"parts": Parts(bias=None, boundaries=None), "observed_only": True}
 SIDES = {
     "perceptron": ("ap", {}, StructuredPerceptron(**SAME)),
     "pa": (
@@ -82,7 +82,7 @@ def _summary(runs: list[dict[str, float]]) -> dict[str, float]:
 def _ours(model: Any, data: conll.Featurised, labels: list[list[str]]) -> float:
     """Fit; give the median processor time of an epoch."""
     ends: list[float] = []
-    model.set_params(callback=lambda progress: ends.append(time.process_time()))
+    model.set_params(run__callback=lambda progress: ends.append(time.process_time()))
     model.fit(data.X, labels, lengths=data.lengths)
     return median(after - before for before, after in pairwise(ends))
 

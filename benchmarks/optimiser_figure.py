@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from kernelfields.arrays import offsets_of
 from kernelfields.datasets import load_letters
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.online import Descent, Sweep
 from kernelfields.online.descent import calibrated_step
@@ -78,7 +78,7 @@ def linear_problem(features: Any, lengths: Any, texts: list[Any]) -> Problem:
     nodes = SparseFeatures(chain, "node", sparse.csr_matrix(features, dtype=np.float64))
     terms = [Term("features", nodes, 1.0), Term("bias", Free(chain, "node"), 1.0)]
     terms += [Term("boundaries", Boundary(chain), 1.0), Term("edges", Free(chain, "edge"), 1.0)]
-    return Problem.of(Log(chain, labels), terms)
+    return Problem.of(LogLoss(chain, labels), terms)
 
 
 def chunking_problem(sentences: int) -> Problem:

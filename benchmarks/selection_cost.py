@@ -27,8 +27,8 @@ def run(quick: bool) -> Result:
     test = read(0, chains=3 if quick else None)
     functions = 3 * landmarks
     rows = {
-        "landmarks": _row(train, test, approximation=Nystroem(landmarks)),
-        "selected": _row(train, test, selection=SGPS(size=functions, step=max(1, functions // 10))),
+        "landmarks": _row(train, test, basis=Nystroem(landmarks)),
+        "selected": _row(train, test, basis=SGPS(size=functions, step=max(1, functions // 10))),
     }
     ratio = rows["selected"]["seconds"] / rows["landmarks"]["seconds"]
     loss = rows["landmarks"]["right %"] - rows["selected"]["right %"]

@@ -22,7 +22,7 @@ from kernelfields.arrays import offsets_of
 from kernelfields.datasets import load_letters
 from kernelfields.gram import Gram, StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Progress, Stop, Subspace
 from kernelfields.spaces import Expansion, Free
@@ -81,7 +81,7 @@ def letters_problem(words: int | None) -> Problem:
         Term("kernel", Expansion(chain, "node", gram), PENALTY),
         Term("edges", Free(chain, "edge"), EDGE_PENALTY),
     ]
-    return Problem.of(Log(chain, labels), terms)
+    return Problem.of(LogLoss(chain, labels), terms)
 
 
 def traces(words: int | None, iterations: int) -> tuple[dict[str, Trace], float]:

@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from experiments.lib.gram import sequences_of
 from experiments.lib.tasks import Texts, first, text_task, web_texts
-from kernelfields import CRF, KernelCRF, StructuredSVM
+from kernelfields import CRF, KernelCRF, Parts, StructuredSVM
 from kernelfields.datasets import load_letters, load_ud_trees
 from kernelfields.features import TemplateFeatures
 from kernelfields.features.sets import pos
@@ -48,7 +48,7 @@ def _chunks(quick: bool, rounds: int) -> dict[str, float]:
     corpus = conll.read("train", 100 if quick else None)
     data, _ = conll.featurise(corpus)
     labels = np.array([label for sequence in corpus.labels for label in sequence])
-    settings = {"penalty": 2.0, "fit_intercept": False, "boundaries": False}
+    settings = {"penalty": 2.0, "parts": Parts(bias=None, boundaries=None)}
     return _linear(data.X, labels, data.lengths, settings, rounds)
 
 
@@ -91,7 +91,7 @@ def _linear(X: Any, y: Any, lengths: Any, settings: dict[str, Any], rounds: int)
 def _letters(quick: bool, rounds: int) -> dict[str, float]:
     X, y = (part[:40] if quick else part for part in load_letters().split(0))
     kernel = Polynomial(degree=3, gamma=0.05, offset=1.0)
-    settings = {"penalty": 1.0, "fit_intercept": False, "boundaries": True}
+    settings = {"penalty": 1.0, "parts": Parts(bias=None)}
     sides = {
         "svm": lambda: StructuredSVM(kernel, tol=GAP, **settings).fit(X, y),
         "crf": lambda: KernelCRF(kernel, **settings).fit(X, y),

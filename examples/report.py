@@ -2,7 +2,7 @@
 
 import sys
 
-from kernelfields import KernelCRF
+from kernelfields import KernelCRF, Parts, Run
 from kernelfields.datasets import draw_letter, load_letters
 from kernelfields.kernels import RBF
 from kernelfields.report import evaluate, write_report
@@ -17,7 +17,11 @@ def main() -> None:
     X, y = letters.split(0)
     progress = []
     model = KernelCRF(
-        RBF(gamma=0.03), penalty=0.05, callback=progress.append, fit_intercept=False, decoder="posterior"
+        RBF(gamma=0.03),
+        penalty=0.05,
+        run=Run(callback=progress.append),
+        parts=Parts(bias=None),
+        decoder="posterior",
     )
     model.fit(X[::EVERY], y[::EVERY])
     X_test, y_test = letters.split(1)

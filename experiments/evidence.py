@@ -66,7 +66,7 @@ def run(settings: EvidenceSettings, report: Report) -> Outcome:
 def _grid(name: str, task: UncertainTask, settings: EvidenceSettings) -> Iterator[dict[str, float]]:
     for penalty, width in product(settings.penalties, settings.widths):
         if name == ENTITIES:
-            yield {"penalty": penalty, "edge_penalty": penalty * width}
+            yield {"penalty": penalty, "parts__edges__penalty": penalty * width}
         else:
             yield {"penalty": penalty, "kernel__gamma": task.model.kernel.gamma * width}
 

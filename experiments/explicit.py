@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from kernelfields import Parts, Run
 from kernelfields.arrays import Array
 from kernelfields.datasets import load_letters
 from kernelfields.estimators import CRF, KernelCRF
@@ -124,7 +125,12 @@ def _row(window: int, X: list[Array], y: list[list[str]], settings: ExplicitSett
 def _by_kernel(X: list[Array], y: list[list[str]], penalty: float, tol: float, dtype: str) -> Fit:
     started = perf_counter()
     model = KernelCRF(
-        Polynomial(degree=2), penalty=penalty, tol=tol, dtype=dtype, fit_intercept=False, decoder="posterior"
+        Polynomial(degree=2),
+        penalty=penalty,
+        tol=tol,
+        run=Run(dtype=dtype),
+        parts=Parts(bias=None),
+        decoder="posterior",
     ).fit(X, y)
     seconds = perf_counter() - started
     n, L = sum(map(len, X)), len(model.classes_)
@@ -136,7 +142,7 @@ def _written_out(X: list[Array], y: list[list[str]], penalty: float, tol: float,
     started = perf_counter()
     features = degree2_features(np.concatenate(X), dtype)
     lengths = [len(x) for x in X]
-    model = CRF(penalty, fit_intercept=False, tol=tol).fit(features, y, lengths=lengths)
+    model = CRF(penalty, parts=Parts(bias=None), tol=tol).fit(features, y, lengths=lengths)
     seconds = perf_counter() - started
     element = features.shape[1] * len(model.classes_) * features.dtype.itemsize
     return _fit(model, seconds, features.data.nbytes + features.indices.nbytes + element)

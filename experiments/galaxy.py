@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelfields import FreeScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.estimators import KernelCRF
 from kernelfields.graphs import NeighborGraph, Regularised
@@ -171,9 +172,10 @@ class Fields:
         model = KernelCRF(
             candidate.kernel,
             penalty=candidate.penalty,
-            edge_penalty=self.settings.edge_penalty,
-            edges=self.chained,
-            boundaries=False,
+            parts=Parts(
+                edges=FreeScores(penalty=self.settings.edge_penalty) if self.chained else None,
+                boundaries=None,
+            ),
             classes=STATES,
             decoder="posterior",
             tol=self.settings.tol,

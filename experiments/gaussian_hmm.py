@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import Parts
 from kernelfields.arrays import Array
 from kernelfields.estimators import KernelCRF, KernelLogisticRegression
 from kernelfields.graphs import NeighborGraph, Regularised
@@ -137,19 +138,15 @@ def _model(name: str, kernel: Kernel, penalty: float, settings: GaussianHMMSetti
     """Return a model of vertices selected one by one; without edges it is kernel logistic regression."""
     if name == IMPORT:
         vectors = ImportVectors(2 * settings.vertices, sample=settings.tried, change=settings.change)
-        return KernelLogisticRegression(
-            kernel, penalty=penalty, selection=vectors, random_state=settings.seed
-        )
+        return KernelLogisticRegression(kernel, penalty=penalty, basis=vectors, random_state=settings.seed)
     chained = name != SINGLE
     # Two functions per vertex: those of three labels add up to nothing, once centred.
     selection = GreedyCliques(2 * settings.vertices, 1, every_labelling=True)
     return KernelCRF(
         kernel,
         penalty=penalty,
-        selection=selection,
-        fit_intercept=True,
-        edges=chained,
-        boundaries=chained,
+        basis=selection,
+        parts=Parts() if chained else Parts(edges=None, boundaries=None),
         decoder="posterior",
     )
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import Parts
 from kernelfields.arrays import Array
 from kernelfields.emissions import DiagonalGaussian
 from kernelfields.estimators import CRF, HMM, KernelCRF
@@ -91,7 +92,7 @@ def _methods(settings: GesturesSettings) -> dict[str, GestureMethod]:
     plain: dict[str, Any] = {"decoder": "posterior", "tol": settings.tol}
 
     def field(gamma: float, penalty: float) -> KernelCRF:
-        return KernelCRF(RBF(gamma), penalty=penalty, fit_intercept=False, **plain)
+        return KernelCRF(RBF(gamma), penalty=penalty, parts=Parts(bias=None), **plain)
 
     return {
         OURS: GestureMethod(field, list(product(settings.gammas, settings.penalties))),

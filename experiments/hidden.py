@@ -96,16 +96,16 @@ def _letters(settings: HiddenSettings, report: Report) -> dict[str, list[dict[st
 
 def _model(name: str, settings: HiddenSettings) -> Any:
     if name == PLAIN:
-        return CRF(tol=TOL, **settings.plain)
+        return CRF(tol=TOL).set_params(**settings.plain)
     if name == UNITS:
-        return HiddenUnitCRF(random_state=settings.seed, **settings.units)
+        return HiddenUnitCRF(random_state=settings.seed).set_params(**settings.units)
     known = ("n_states", "n_init", "method", "share")
     given = settings.states if name == STATES else settings.apart
     own = {key: value for key, value in given.items() if key in known}
     inner = {key: value for key, value in given.items() if key not in known}
     # as many directions as there are pixels: of the linear kernel this is all
-    linear = KernelCRF("linear", approximation=IncompleteCholesky(inner.pop("rank")), **inner)
-    return HiddenStates(linear, random_state=settings.seed, **own)
+    linear = KernelCRF("linear", basis=IncompleteCholesky(inner.pop("rank")))
+    return HiddenStates(linear.set_params(**inner), random_state=settings.seed, **own)
 
 
 def _galaxy(

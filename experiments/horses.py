@@ -148,7 +148,7 @@ def _fitted(features: list[Array], labels: list[Array], settings: HorsesSettings
     return KernelLogisticRegression(
         RBF(settings.gamma),
         penalty=settings.penalty,
-        approximation=RandomFourier(settings.rank),
+        basis=RandomFourier(settings.rank),
         tol=settings.tol,
         random_state=settings.seed,
     ).fit(X, y)

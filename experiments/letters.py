@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from kernelfields import Parts
 from kernelfields.approximation import Nystroem
 from kernelfields.datasets import Letters, load_letters
 from kernelfields.estimators import CRF, KernelCRF
@@ -154,9 +155,9 @@ def _model(part: str, model: Mapping[str, Any], settings: LettersSettings) -> An
     return KernelCRF(
         as_kernel(model["kernel"]).set_params(**parameters),
         penalty=model["penalty"],
-        fit_intercept=False,
+        parts=Parts(bias=None),
         structure="chain2" if model.get("order") == 2 else "chain",
-        approximation=None if part == ONE else Nystroem(settings.rank),
+        basis=None if part == ONE else Nystroem(settings.rank),
         random_state=0,
         **plain,
     )

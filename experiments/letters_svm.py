@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
+from kernelfields import FreeScores, Parts
 from kernelfields.datasets import Letters, load_letters
 from kernelfields.estimators import StructuredSVM
 from kernelfields.kernels import as_kernel
@@ -34,7 +35,7 @@ class LettersSVMSettings:
     max_cubic_error: float
     """The same for the cubic kernel."""
     models: list[dict[str, Any]]
-    """Each with ``name``, ``fold`` to train on, ``penalty``, ``fit_intercept``, ``boundaries``, ``solver``,
+    """Each with ``name``, ``fold`` to train on, ``penalty``, ``bias``, ``boundaries``, ``solver``,
     and perhaps ``kernel`` with its parameters, and ``looser``, a factor of the tolerance."""
 
 
@@ -58,15 +59,17 @@ def _row(model: Mapping[str, Any], letters: Letters, settings: LettersSVMSetting
     fold = model["fold"]
     X, y = _some(letters, [fold], settings)
     X_test, y_test = _some(letters, [other for other in range(N_FOLDS) if other != fold], settings)
-    known = ("name", "fold", "penalty", "fit_intercept", "boundaries", "solver", "kernel", "looser")
+    known = ("name", "fold", "penalty", "bias", "boundaries", "solver", "kernel", "looser")
     tol = min(0.1, settings.tol * model.get("looser", 1.0))
     parameters = {key: value for key, value in model.items() if key not in known}
     kernel = as_kernel(model["kernel"]).set_params(**parameters) if "kernel" in model else None
     svm = StructuredSVM(
         kernel,
         penalty=model["penalty"],
-        fit_intercept=model["fit_intercept"],
-        boundaries=model["boundaries"],
+        parts=Parts(
+            bias=FreeScores() if model["bias"] else None,
+            boundaries=FreeScores() if model["boundaries"] else None,
+        ),
         solver=model["solver"],
         tol=tol,
         random_state=0,

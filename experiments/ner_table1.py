@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelfields import Parts
 from kernelfields.errors import InputError
 from kernelfields.estimators import CRF, GPSequenceClassifier
 from kernelfields.kernels import Precomputed
@@ -166,7 +167,7 @@ def _model(name: str, kernel: Precomputed | None, penalty: float, settings: NERT
         plain |= {"tol": 1e-9, "max_iter": settings.no_prior_iterations}
     if kernel is None:
         # without scores of first and last labels, which the Gaussian process has not
-        return CRF(penalty, fit_intercept=False, boundaries=False, **plain)
+        return CRF(penalty, parts=Parts(bias=None, boundaries=None), **plain)
     if name in (SPARSE, PUBLISHED, WHOLE):
         plain |= {"random_state": settings.seed, **SparseSettings(**settings.sparse).options(name)}
     # αᵀKα without the half and without λ: the prior has the variance 2/λ, of label pairs too.

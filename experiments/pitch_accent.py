@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import Parts
 from kernelfields.estimators import CRF, KernelCRF, StructuredSVM
 from kernelfields.kernels import Polynomial
 from kernelfields.metrics import answered_curve, token_error
@@ -97,7 +98,7 @@ def run(settings: PitchAccentSettings, report: Report) -> Outcome:
 
 def _models(settings: PitchAccentSettings) -> dict[str, Make]:
     kernel = partial(Polynomial, gamma=1.0, offset=1.0)
-    plain: dict[str, Any] = {"fit_intercept": False, "tol": settings.tol}
+    plain: dict[str, Any] = {"parts": Parts(bias=None), "tol": settings.tol}
     field: dict[str, Any] = {**plain, "decoder": "posterior"}
     sparse = SGPS(size=settings.share)
     return {
@@ -106,12 +107,12 @@ def _models(settings: PitchAccentSettings) -> dict[str, Make]:
         TWO: lambda penalty: KernelCRF(kernel(degree=2), penalty=penalty, **field),
         THREE: lambda penalty: KernelCRF(kernel(degree=3), penalty=penalty, **field),
         SPARSE: lambda penalty: KernelCRF(
-            kernel(degree=2), penalty=penalty, selection=sparse, random_state=settings.seed, **field
+            kernel(degree=2), penalty=penalty, basis=sparse, random_state=settings.seed, **field
         ),
         SVM: lambda penalty: StructuredSVM(
             kernel(degree=3),
             penalty=penalty,
-            fit_intercept=False,
+            parts=Parts(bias=None),
             tol=settings.svm_tol,
             random_state=settings.seed,
         ),

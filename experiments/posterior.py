@@ -127,7 +127,7 @@ def _costs(settings: PosteriorSettings, report: Report) -> list[Row]:
         ids = np.array(known[: int(np.searchsorted(ends, size)) + 1])
         X, y = stack_windows(pick(data.profiles, ids), 15), pick(data.labels, ids)
         subspace = Nystroem(settings.rank)
-        base = KernelCRF(RBF(0.01), penalty=1.0, approximation=subspace, tol=settings.tol, random_state=0)
+        base = KernelCRF(RBF(0.01), penalty=1.0, basis=subspace, tol=settings.tol, random_state=0)
         row: dict[str, Any] = {"task": f"proteins, {sum(map(len, y))} positions", "method": "seconds"}
         for label, method in (
             (MODE, None),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelfields import FreeScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.datasets import load_cb513
 from kernelfields.estimators import KernelCRF, TransductiveSVM
@@ -136,10 +137,8 @@ class GreedyMethod:
         model = KernelCRF(
             kernels,
             penalty=[choice, choice],
-            edge_penalty=self.settings.edge_penalty,
-            fit_intercept=False,
-            boundaries=False,
-            selection=GreedyCliques(self.settings.cliques, self.settings.step, each_kernel=True),
+            parts=Parts(edges=FreeScores(penalty=self.settings.edge_penalty), bias=None, boundaries=None),
+            basis=GreedyCliques(self.settings.cliques, self.settings.step, each_kernel=True),
             classes=self.pool.classes,
             decoder="posterior",
         ).fit(pick(self.pool.sequences, few), pick(self.pool.y, few))

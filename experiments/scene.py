@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelfields import FreeScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.datasets import Scenes, load_scene
 from kernelfields.estimators import KernelCRF
@@ -127,7 +128,7 @@ def _field(edges: str, kernel: str, gamma: float, penalty: float, settings: Scen
     return KernelCRF(
         KERNELS[kernel](gamma),
         penalty=penalty,
-        edge_penalty=settings.edge_penalty,
+        parts=Parts(edges=FreeScores(penalty=settings.edge_penalty)),
         structure=MultiLabel([] if edges == "none" else edges),
         tol=settings.tol,
     )

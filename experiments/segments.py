@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import FreeScores, Parts
 from kernelfields.estimators import CRF
 from kernelfields.metrics import segment_scores
 from kernelfields.structures import Chain, Segments, Structure
@@ -141,8 +142,20 @@ def _inner_error(videos: Videos, ids: list[int], choice: Penalised, tol: float) 
     return float(np.mean(wrong))
 
 
+def _pairs(choice: Penalised) -> Parts:
+    """Return scores of label pairs, and of durations where there are some, with their penalty."""
+    scores = FreeScores(penalty=choice.edge_penalty)
+    durations = {"durations": scores} if isinstance(choice.structure, Segments) else {}
+    return Parts(durations, edges=scores)
+
+
 def _fitted(videos: Videos, ids: Sequence[int], choice: Penalised, tol: float) -> CRF:
-    model = CRF(choice.penalty, structure=choice.structure, edge_penalty=choice.edge_penalty, tol=tol)
+    model = CRF(
+        choice.penalty,
+        structure=choice.structure,
+        parts=_pairs(choice),
+        tol=tol,
+    )
     return model.fit([videos.X[v] for v in ids], [videos.y[v] for v in ids])
 
 

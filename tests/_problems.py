@@ -8,7 +8,7 @@ from scipy import sparse
 from kernelfields.arrays import offsets_of
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log, PartialLog
+from kernelfields.losses import LogLoss, PartialLog
 from kernelfields.objective import Problem, Term
 from kernelfields.spaces import (
     Boundary,
@@ -129,7 +129,7 @@ def problems(rng):
         if name.startswith("second order"):
             terms.append(Term("triples", Free(chain, "triple"), 0.3))
         weights = rng.random(chain.n_instances) + 0.5
-        result[name] = Problem.of(Log(chain, small_labels(chain, rng), weights), terms)
+        result[name] = Problem.of(LogLoss(chain, small_labels(chain, rng), weights), terms)
     return result
 
 
@@ -142,7 +142,7 @@ def kernel_problem(rng, penalty=0.5, kernel=None, n_labels=3, **options):
         Term("kernel", Expansion(chain, "node", gram, **options), penalty),
         Term("edges", Free(chain, "edge"), 1.0),
     ]
-    return Problem.of(Log(chain, small_labels(chain, rng)), terms)
+    return Problem.of(LogLoss(chain, small_labels(chain, rng)), terms)
 
 
 def partial_problem(rng):

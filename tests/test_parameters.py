@@ -5,9 +5,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from kernelfields import CRF, CliqueKernel, InputError, KernelCRF, load
+from kernelfields import CRF, InputError, KernelCRF, KernelScores, Parts, load
 from kernelfields.kernels import RBF
-from kernelfields.losses import EntropyRegularised
+from kernelfields.losses import EntropyRegularised, Log
 from kernelfields.solvers import LBFGS
 from kernelfields.structures import Chain, Exact, Graph
 
@@ -53,15 +53,32 @@ def test_settings_within_settings_within_settings():
     assert "structure__inference__max_table" not in model.get_params(deep=False)
     model.set_params(structure__directed=True, structure__inference__max_table=128)
     assert model.structure == Graph(inference=Exact(128), directed=True)
-    model = KernelCRF(clique_kernels=CliqueKernel(kernel=RBF(1.0)))
-    model.set_params(clique_kernels__kernel__gamma=4.0, clique_kernels__penalty=0.5)
-    assert (model.clique_kernels.kernel.gamma, model.clique_kernels.penalty) == (4.0, 0.5)
+    model = KernelCRF(parts=Parts(both_ends=KernelScores(RBF(1.0), on="edge", view="all", penalty=1.0)))
+    model.set_params(parts__both_ends__kernel__gamma=4.0, parts__both_ends__penalty=0.5)
+    assert (model.parts["both_ends"].kernel.gamma, model.parts["both_ends"].penalty) == (4.0, 0.5)
 
 
 def test_all_that_is_listed_can_be_set():
-    model = KernelCRF(RBF(1.0), structure=Graph(), clique_kernels=CliqueKernel())
+    model = KernelCRF(
+        RBF(1.0),
+        structure=Graph(),
+        parts=Parts(both_ends=KernelScores("rbf", on="edge", view="all", penalty=1.0)),
+    )
     before = model.get_params()
     assert model.set_params(**before).get_params() == before
+
+
+def test_settings_of_losses_are_searched_like_others():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 2)) for _ in range(12)]
+    y = [["a" if row[0] > 0.8 else "b" for row in x] for x in X]
+    model = CRF(loss=Log())
+    assert {"loss__cost": None, "loss__class_weight": None}.items() <= model.get_params().items()
+    search = GridSearchCV(model, {"loss__class_weight": [{"a": 2.0}, {"a": 5.0}]}, cv=2).fit(X, y)
+    best = search.best_params_["loss__class_weight"]
+    assert clone(search.best_estimator_).loss == Log(class_weight=best)
+    assert repr(search.best_estimator_) == f"CRF(loss=Log(class_weight={best!r}, cost=None))"
+    assert model.loss == Log()
 
 
 def test_a_setting_and_its_own_settings_at_once():

@@ -141,16 +141,16 @@ def rows_without_order():
 
 
 def small_model():
-    learns(KernelCRF(selection=SGPS(size=20), random_state=0), KernelCRF(selection=GreedyCliques(size=20)))
-    learns(KernelCRF(selection=SGSA(size=20), random_state=0))
+    learns(KernelCRF(basis=SGPS(size=20), random_state=0), KernelCRF(basis=GreedyCliques(size=20)))
+    learns(KernelCRF(basis=SGSA(size=20), random_state=0))
     X, y = numbers()
-    kf.KernelLogisticRegression(selection=ImportVectors(size=5)).fit(np.concatenate(X), np.concatenate(y))
+    kf.KernelLogisticRegression(basis=ImportVectors(size=5)).fit(np.concatenate(X), np.concatenate(y))
 
 
 ROWS = {
     "text, many sparse features": text,
     "numbers, up to some ten thousand positions": lambda: learns(KernelCRF(), kf.GPSequenceClassifier()),
-    "numbers, more positions": lambda: learns(KernelCRF(approximation="nystroem", random_state=0)),
+    "numbers, more positions": lambda: learns(KernelCRF(basis="nystroem", random_state=0)),
     "a kernel model that must be small": small_model,
     "columns of different kinds, missing values": missing_values,
     "no labels, or few; gaps in the observations": no_labels,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import Parts
 from kernelfields.active import ActiveLearner, LearningCurve, RandomChoice, simulate
 from kernelfields.datasets import load_letters
 from kernelfields.estimators import CRF
@@ -66,7 +67,7 @@ def letter_task(settings: Any, seed: int) -> AskingTask:
 def _model(settings: Any) -> CRF:
     return CRF(
         settings.letter_penalty,
-        fit_intercept=False,
+        parts=Parts(bias=None),
         decoder="posterior",
         tol=settings.letter_tol,
         warm_start=True,

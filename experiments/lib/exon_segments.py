@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import FreeScores, LinearScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.datasets import MouseGene, load_mouse_genes
 from kernelfields.estimators import CRF
@@ -72,12 +73,18 @@ def _label(
     X = [item(gene, measured[part]) for part, gene in zip(parts, train, strict=True)]
     y = [gene.labels.tolist() for gene in train]
     if name == "chain":
-        model = CRF(settings.penalty, edge_features=True, solver=FEW_WEIGHTS, tol=settings.tol)
+        model = CRF(
+            settings.penalty, parts=Parts(edge_features=LinearScores()), solver=FEW_WEIGHTS, tol=settings.tol
+        )
     else:
         y = [possible(spans, labels) for (_, spans, _), labels in zip(X, y, strict=True)]
         # Scores of single bases would add up along exons, and drown what candidates say of themselves.
         structure = CandidateSegments(only=[EXON])
-        model = CRF(settings.penalty, structure=structure, fit_intercept=False, edge_penalty=1e4)
+        model = CRF(
+            settings.penalty,
+            structure=structure,
+            parts=Parts(bias=None, edges=FreeScores(penalty=1e4), durations=FreeScores(penalty=1e4)),
+        )
         model.set_params(solver=FEW_WEIGHTS, tol=settings.tol)
     model.fit(X, y)
     assert model.certificate_ is not None

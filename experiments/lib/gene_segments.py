@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import FreeScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.datasets import Genome, load_genome
 from kernelfields.estimators import CRF
@@ -44,7 +45,10 @@ def find_genes(settings: GenePart) -> tuple[dict[str, float], float]:
     # Scores of single bases would add up along genes, and drown what candidates say of themselves.
     structure = CandidateSegments(only=[name for name in ("C", "R") if any(name in labels for labels in y)])
     model = CRF(
-        settings.penalty, structure=structure, fit_intercept=False, edge_penalty=1e4, tol=settings.tol
+        settings.penalty,
+        structure=structure,
+        parts=Parts(bias=None, edges=FreeScores(penalty=1e4), durations=FreeScores(penalty=1e4)),
+        tol=settings.tol,
     ).fit(X, y)
     evidence = Evidence.of(*_known(train), shortest)
     found = model.predict([_item(one, evidence, shortest) for one in test])

@@ -36,7 +36,7 @@ def letter_task(settings: Any, report: Callable[[str], None]) -> AnswerTask:
     model = KernelCRF(
         RBF(settings.gamma),
         penalty=settings.letter_penalty,
-        approximation="nystroem",
+        basis="nystroem",
         tol=settings.tol,
         decoder="posterior",
         random_state=settings.seed,

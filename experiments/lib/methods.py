@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from kernelfields import Parts
 from kernelfields.emissions import Categorical, UnknownWords
 from kernelfields.estimators import (
     CRF,
@@ -71,7 +72,7 @@ def svm(
             solver=solver,
             tol=tol,
             max_iter=max_iter,
-            fit_intercept=kernel is None,  # as the kernel CRF
+            parts=Parts() if kernel is None else Parts(bias=None),  # as the kernel CRF
             random_state=0,
         )
 
@@ -102,6 +103,6 @@ def kernel_crf(name: str, kernel: Kernel, penalties: Sequence[float], tol: float
     """Return a kernel CRF, decoded like the other methods."""
 
     def make(penalty: float) -> KernelCRF:
-        return KernelCRF(kernel, penalty=penalty, tol=tol, decoder="viterbi", fit_intercept=False)
+        return KernelCRF(kernel, penalty=penalty, tol=tol, decoder="viterbi", parts=Parts(bias=None))
 
     return Method(name, make, penalties)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from kernelfields import FreeScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.datasets import CitationGraph
 from kernelfields.estimators import CRF, KernelCRF
@@ -37,10 +38,12 @@ def content(
     X, y = [rows[v] for v in graph.train], [[int(graph.labels[v])] for v in graph.train]
     model: Any
     if kernel:
-        model = KernelCRF(RBF(gamma=choice["gamma"]), penalty=choice["penalty"], boundaries=False, tol=tol)
+        model = KernelCRF(
+            RBF(gamma=choice["gamma"]), penalty=choice["penalty"], parts=Parts(boundaries=None), tol=tol
+        )
         X = [x.toarray() for x in X]
     else:
-        model = CRF(choice["penalty"], fit_intercept=False, boundaries=False, tol=tol)
+        model = CRF(choice["penalty"], parts=Parts(bias=None, boundaries=None), tol=tol)
     model.fit(X, y)
     whole = rows.toarray() if kernel else rows
     marginals = np.concatenate(model.predict_marginals(whole, lengths=[1] * rows.shape[0]))
@@ -61,11 +64,9 @@ def collective(
     )
     model = CRF(
         choice["penalty"],
-        edge_penalty=choice["edge_penalty"],
+        parts=Parts(edges=FreeScores(penalty=choice["edge_penalty"]), bias=None, boundaries=None),
         structure=Graph(inference=MeanField(tol=1e-4)),
         loss=em,
-        fit_intercept=False,
-        boundaries=False,
         tol=tol,
     )
     X, y = [(_with_intercept(features), graph.edges)], [graph.known(graph.train)]

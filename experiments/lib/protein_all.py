@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelfields import FreeScores, Parts
 from kernelfields.approximation import Nystroem
 from kernelfields.arrays import Array
 from kernelfields.datasets import Proteins, load_jpred4
@@ -84,21 +85,19 @@ def models(settings: AllSettings) -> dict[str, Any]:
     first = KernelCRF(
         RBF(settings.gamma),
         penalty=settings.penalty,
-        edge_penalty=settings.edge_penalty,
-        approximation=Nystroem(settings.rank),
+        parts=Parts(edges=FreeScores(penalty=settings.edge_penalty), bias=None),
+        basis=Nystroem(settings.rank),
         tol=settings.tol,
         random_state=settings.seed,
-        fit_intercept=False,
         decoder="posterior",
     )
     second = KernelCRF(
         RBF(settings.second_gamma),
         penalty=settings.second_penalty,
-        edge_penalty=settings.second_edge_penalty,
-        approximation=Nystroem(settings.second_rank),
+        parts=Parts(edges=FreeScores(penalty=settings.second_edge_penalty), bias=None),
+        basis=Nystroem(settings.second_rank),
         tol=settings.tol,
         random_state=settings.seed,
-        fit_intercept=False,
         decoder="posterior",
     )
     cascade = Cascade(

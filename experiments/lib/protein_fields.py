@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import FreeScores, KernelScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.decoders import BayesRule
 from kernelfields.estimators import KernelCRF
@@ -51,12 +52,13 @@ class FieldSettings(NamedTuple):
         return KernelCRF(
             RBF(self.gamma),
             penalty=self.penalty,
-            edge_penalty=self.edge_penalty,
-            edge_kernel=True if name == EDGES else None,
-            edge_kernel_penalty=self.edge_kernel_penalty,
+            parts=Parts(
+                edges=FreeScores(penalty=self.edge_penalty),
+                edge_kernel=KernelScores(penalty=self.edge_kernel_penalty) if name == EDGES else None,
+                bias=None,
+            ),
             loss="marginal-log" if name == MARGINAL else "log",
             tol=tol,
-            fit_intercept=False,
             decoder="posterior",
         )
 

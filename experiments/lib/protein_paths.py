@@ -33,7 +33,7 @@ def greedy_field(
     settings = settings if name == EDGES else settings._replace(edge_kernel_penalty=None)
     # Refits on the way are as good as the differences that are looked at.
     selection = GreedyCliques(cliques, 1, refit=RefitAll(tol=1e-3))
-    model = settings.field(name, 1e-3).set_params(selection=selection, warm_start=True)
+    model = settings.field(name, 1e-3).set_params(basis=selection, warm_start=True)
     model.fit(*train, X_dev=test.X, y_dev=test.y)
     curves = _curves(model.path_, cliques, sum(map(len, train.X)), sum(map(len, test.X)))
     # Once more, now without test chains: goes on from all cliques, not from those that these prefer.

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kernelfields import FreeScores, Parts
 from kernelfields.arrays import Array
 from kernelfields.estimators import KernelCRF, StructuredSVM
 from kernelfields.kernels import Kernel
@@ -47,9 +48,7 @@ class FieldMethod:
         model = KernelCRF(
             choice.kernel,
             penalty=choice.penalty,
-            edge_penalty=self.edge_penalty,
-            fit_intercept=False,
-            boundaries=False,
+            parts=Parts(edges=FreeScores(penalty=self.edge_penalty), bias=None, boundaries=None),
             classes=self.pool.classes,
             decoder="posterior",
             tol=self.tol,
@@ -91,8 +90,7 @@ class MarginMethod:
         model = StructuredSVM(
             kernel=choice.kernel,
             penalty=choice.penalty,
-            fit_intercept=False,
-            boundaries=False,
+            parts=Parts(bias=None, boundaries=None),
             classes=self.pool.classes,
             tol=self.tol,
         ).fit(pick(self.pool.sequences, few), pick(self.pool.y, few))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from kernelfields import Parts
 from kernelfields.datasets import load_letters, load_prosody, prosody_templates
 from kernelfields.estimators import KernelCRF
 from kernelfields.features import TemplateFeatures
@@ -128,7 +129,7 @@ def _model(data: SparsityData, settings: SparsitySettings) -> KernelCRF:
         penalty=data.penalty,
         tol=settings.tol,
         random_state=settings.seed,
-        fit_intercept=False,
+        parts=Parts(bias=None),
         decoder="posterior",
     )
 
@@ -150,7 +151,7 @@ def grown(
     for share in shares:
         started = perf_counter()
         step = max(1, min(10, round(share * data.size / 10)))
-        model.set_params(selection=replace(selection, size=share, step=step)).fit(data.X, data.y)
+        model.set_params(basis=replace(selection, size=share, step=step)).fit(data.X, data.y)
         seconds += perf_counter() - started
         rows.append(_row(name, model, data, model.path_[-1].functions, seconds))
     return rows
@@ -178,7 +179,7 @@ def race(data: SparsityData, optimum: float, settings: SparsitySettings) -> dict
     result = {}
     for name, order in orders.items():
         selection = SGSA(settings.race, order=order, by=FunctionalGradient())
-        model = _model(data, settings).set_params(selection=selection).fit(data.X, data.y)
+        model = _model(data, settings).set_params(basis=selection).fit(data.X, data.y)
         result[name] = {
             "visits": [float(step.visits) for step in model.path_],
             "seconds": [step.seconds for step in model.path_],
@@ -193,7 +194,7 @@ def timed(data: SparsityData, settings: SparsitySettings) -> dict[str, list[floa
     found: dict[str, list[float]] = {DENSE: [], "SGPS": []}
     for _ in range(settings.timed):
         for name, chosen in ((DENSE, None), ("SGPS", selection)):
-            model = _model(data, settings).set_params(selection=chosen)
+            model = _model(data, settings).set_params(basis=chosen)
             started = perf_counter()
             model.fit(data.X, data.y)
             found[name].append(perf_counter() - started)

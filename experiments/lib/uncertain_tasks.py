@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import Parts
 from kernelfields.datasets import load_conll2002, load_jpred4, load_letters, spelling_templates
 from kernelfields.estimators import CRF, KernelCRF
 from kernelfields.features import TemplateFeatures
@@ -74,7 +75,7 @@ def _gestures(tol: float, seed: int) -> UncertainTask:
     videos = frames_of_gestures(7, 100_000)
     kernel = RBF(0.003)
     model = KernelCRF(
-        kernel, penalty=1.0, fit_intercept=False, approximation="nystroem", decoder="posterior", tol=tol
+        kernel, penalty=1.0, parts=Parts(bias=None), basis="nystroem", decoder="posterior", tol=tol
     ).set_params(random_state=seed)
     return UncertainTask(videos.X[:3], videos.y[:3], videos.X[3:], videos.y[3:], model)
 

@@ -95,7 +95,7 @@ def test_basis_functions_lead_to_the_training_set(rng: np.random.Generator, tmp_
         for one in group:
             x = X[one["sequence"]][one["position"]].astype(np.float32)
             assert one["observation"] == "(" + ", ".join(f"{value:.3g}" for value in x) + ")"
-    KernelCRF(approximation=Nystroem(4, KMeans()), random_state=0).fit(X, y).save(tmp_path / "made.kf")
+    KernelCRF(basis=Nystroem(4, KMeans()), random_state=0).fit(X, y).save(tmp_path / "made.kf")
     assert "no observation" in asked(str(tmp_path / "made.kf"))
 
 

@@ -106,7 +106,7 @@ def test_a_kernel_model_goes_on_from_its_checkpoint(tmp_path):
     resumed = trained(data, model, *words, "--resume")
     assert resumed["iterations"] < whole["iterations"]
     assert resumed["objective"] == pytest.approx(whole["objective"], rel=1e-4)
-    assert load(model).checkpoint is None
+    assert load(model).run.checkpoint is None
 
 
 def test_dictionaries_are_no_words(tmp_path):

@@ -28,7 +28,7 @@ def test_fits_end_in_time(tmp_path):
     done = fit_within(model, data.inputs, data.labels, 0.0)
     assert done.end is End.OUT_OF_TIME
     assert model.n_iter_ == 1
-    assert model.callback is None
+    assert model.run.callback is None
     assert fit_within(CRF(), data.inputs, data.labels, None).end is End.DONE
 
 
@@ -161,7 +161,7 @@ def test_ctrl_c_before_the_last_fit_leaves_a_model_with_landmarks(tmp_path, monk
     fit = KernelCRF.fit
 
     def slow(model, X, *args, **settings):
-        if sum(map(len, X)) == 1500 and model.approximation is None:
+        if sum(map(len, X)) == 1500 and model.basis is None:
             raise KeyboardInterrupt
         return fit(model, X, *args, **settings)
 

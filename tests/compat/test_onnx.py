@@ -19,6 +19,9 @@ from kernelfields import (
     MEMM,
     InputError,
     KernelCRF,
+    KernelScores,
+    LinearScores,
+    Parts,
     SequencePipeline,
     StructuredPerceptron,
     StructuredSVM,
@@ -37,16 +40,18 @@ SCALED = [each(StandardScaler()), Windows(3)]
 MODELS = {
     "CRF": CRF(),
     "posterior": CRF(decoder="posterior"),
-    "edges see features": CRF(edge_features=True),
+    "edges see features": CRF(parts=Parts(edge_features=LinearScores())),
     "StructuredSVM": StructuredSVM(),
     "StructuredPerceptron": StructuredPerceptron(random_state=0),
     "RBF": KernelCRF(RBF(0.5)),
     "polynomial": KernelCRF(Polynomial(3, gamma=0.5)),
     "sum": KernelCRF(RBF(0.5) * Linear() + 0.5 * Columns(RBF(), [0, 2])),
     "kernel per label": KernelCRF({"red": RBF(0.5), "green": Linear(), "blue": RBF(2.0)}),
-    "kernel of edges": KernelCRF("rbf", edge_kernel=RBF(0.2)),
-    "Nyström": KernelCRF("rbf", approximation=Nystroem(8), random_state=0),
-    "Fourier": KernelCRF("rbf", approximation=RandomFourier(10), edge_kernel="rbf", random_state=0),
+    "kernel of edges": KernelCRF("rbf", parts=Parts(edge_kernel=KernelScores(RBF(0.2)))),
+    "Nyström": KernelCRF("rbf", basis=Nystroem(8), random_state=0),
+    "Fourier": KernelCRF(
+        "rbf", basis=RandomFourier(10), parts=Parts(edge_kernel=KernelScores("rbf")), random_state=0
+    ),
     "HMM": HMM(),
     "full HMM": HMM("gaussian-full"),
     "pipeline": SequencePipeline(SCALED, CRF()),
@@ -156,7 +161,7 @@ def test_other_labels_are_places(data, tmp_path):
 
 @pytest.mark.parametrize(
     "estimator",
-    [CRF(penalty=3.0), KernelCRF(RBF(0.02), penalty=0.1, approximation=Nystroem(60), random_state=0)],
+    [CRF(penalty=3.0), KernelCRF(RBF(0.02), penalty=0.1, basis=Nystroem(60), random_state=0)],
 )
 def test_handwritten_words(estimator):
     """Real words of 3 to 14 letters, with PCA and windows in the graph."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelfields import CRF
+from kernelfields import CRF, LinearScores, Parts
 from kernelfields.compat import sklearn_crfsuite
 from kernelfields.compat.pycrfsuite import ItemSequence, Tagger, Trainer
 from kernelfields.constraints import Constraints
@@ -73,7 +73,7 @@ def test_what_was_set_stays(tagger, sequence):
     "settings",
     [
         {},
-        {"fit_intercept": False, "boundaries": False},
+        {"parts": Parts(bias=None, boundaries=None)},
         {"observed_only": True},
         {"features": DictFeatures(dtype=np.float64)},
         {"constraints": "iob2"},
@@ -108,7 +108,9 @@ def test_no_allowed_labelling(tmp_path):
             question()
 
 
-@pytest.mark.parametrize("settings", [{"edge_features": True}, {"structure": "chain2"}])
+@pytest.mark.parametrize(
+    "settings", [{"parts": Parts(edge_features=LinearScores())}, {"structure": "chain2"}]
+)
 def test_other_models_are_refused(settings, tmp_path):
     CRF(tol=1.0, **settings).fit(X[:20], Y[:20]).save(tmp_path / "m")
     with pytest.raises(ModelFormatError, match="scores more than labels and label pairs"):

@@ -48,9 +48,9 @@ def test_a_little_is_learnt_from_a_few_chains(sample_dir):
     X, y = jpred4.split(1, window=15)
     X_test, y_test = jpred4.split(0)
     assert X[0].shape[1] == 660
-    model = KernelCRF(
-        RBF(0.02), penalty=0.1, approximation=Nystroem(100), random_state=0, decoder="posterior"
-    ).fit(X[:8], y[:8])
+    model = KernelCRF(RBF(0.02), penalty=0.1, basis=Nystroem(100), random_state=0, decoder="posterior").fit(
+        X[:8], y[:8]
+    )
     assert model.score(X_test[:10], y_test[:10]) > 0.6
     assert model.certificate_.relative_gap <= 1e-3
 

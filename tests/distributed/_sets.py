@@ -6,9 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from kernelfields import CRF, HMM, MEMM, GPSequenceClassifier, KernelCRF, StructuredSVM
+from kernelfields import (
+    CRF,
+    HMM,
+    MEMM,
+    GPSequenceClassifier,
+    KernelCRF,
+    LinearScores,
+    Parts,
+    Run,
+    StructuredSVM,
+)
 from kernelfields.approximation import Nystroem
 from kernelfields.emissions import FullGaussian, GaussianMixture
+from kernelfields.losses import Log
 from kernelfields.selection import GreedyCliques
 from kernelfields.structures import Dependency, Segments
 
@@ -39,7 +50,7 @@ def trees() -> tuple[list[Any], list[Any]]:
     return X, [[0, *range(1, len(x))] for x in X]
 
 
-KERNEL = {"tol": 1e-6, "dtype": "float64", "random_state": 0}
+KERNEL = {"tol": 1e-6, "run": Run(dtype="float64"), "random_state": 0}
 TOKENS = {"features": "chunking", "tol": 1e-7}
 FITS: dict[str, tuple[Any, Any]] = {
     "tokens": (CRF(0.3, **TOKENS), sentences),
@@ -47,26 +58,26 @@ FITS: dict[str, tuple[Any, Any]] = {
     "newton": (CRF(0.3, solver="newton-cg", **TOKENS), sentences),
     "observed only": (CRF(0.3, observed_only=True, **TOKENS), sentences),
     "rules": (CRF(0.3, constraints="iob2", **TOKENS), sentences),
-    "class weights": (CRF(0.3, class_weight="balanced", **TOKENS), sentences),
+    "class weights": (CRF(0.3, loss=Log(class_weight="balanced"), **TOKENS), sentences),
     "segments": (CRF(0.3, structure=Segments(4), **TOKENS), sentences),
     "second order": (CRF(0.3, structure="chain2", **TOKENS), sentences),
     "dependencies": (CRF(0.3, structure=Dependency(), features="arcs", tol=1e-7), trees),
     "numbers": (CRF(0.3, tol=1e-7), numbers),
     "single precision": (CRF(0.3, tol=1e-5), lambda: numbers(np.float32)),
-    "edge features": (CRF(0.3, edge_features=True, tol=1e-7), numbers),
+    "edge features": (CRF(0.3, parts=Parts(edge_features=LinearScores()), tol=1e-7), numbers),
     "pseudo": (CRF(0.3, loss="pseudo", tol=1e-7), numbers),
     "memm": (MEMM(0.3, tol=1e-7), numbers),
     "kernel": (KernelCRF("rbf", penalty=0.3, **KERNEL), numbers),
     "landmarks": (
-        KernelCRF("rbf", penalty=0.3, approximation=Nystroem(8), **KERNEL),
+        KernelCRF("rbf", penalty=0.3, basis=Nystroem(8), **KERNEL),
         numbers,
     ),
     "selected": (
-        KernelCRF("rbf", penalty=0.3, selection=GreedyCliques(6), **KERNEL),
+        KernelCRF("rbf", penalty=0.3, basis=GreedyCliques(6), **KERNEL),
         numbers,
     ),
     "margin": (StructuredSVM(penalty=0.3, features="chunking", tol=1e-6), sentences),
-    "kernel margin": (StructuredSVM("rbf", penalty=0.3, tol=1e-6, dtype="float64"), numbers),
+    "kernel margin": (StructuredSVM("rbf", penalty=0.3, tol=1e-6, run=Run(dtype="float64")), numbers),
     "gaussian process": (GPSequenceClassifier("rbf", tol=1e-6), numbers),
 }
 

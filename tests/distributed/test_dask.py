@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from kernelfields import CRF, distributed
+from kernelfields import CRF, Run, distributed
 from kernelfields.distributed import dask_pool
 from kernelfields.errors import DistributedError, InputError
 from kernelfields.features import TemplateFeatures, sets
@@ -99,7 +99,7 @@ def test_workers_die_and_nothing_changes(client: Any, undisturbed: Any) -> None:
             os.kill(killed[-1], signal.SIGKILL)
 
     with distributed.use(client, shards=3):
-        found = CRF(0.3, callback=kill, **TOKENS).fit(X, y).coef_
+        found = CRF(0.3, run=Run(callback=kill), **TOKENS).fit(X, y).coef_
     assert len(set(killed)) == 2
     np.testing.assert_array_equal(found, undisturbed)
 
@@ -150,7 +150,7 @@ def test_work_that_the_cluster_forgot_is_begun_again(client: Any, undisturbed: A
             client.restart()
 
     with distributed.use(client, shards=3):
-        found = CRF(0.3, callback=forget, **TOKENS).fit(X, y).coef_
+        found = CRF(0.3, run=Run(callback=forget), **TOKENS).fit(X, y).coef_
     np.testing.assert_array_equal(found, undisturbed)
 
 

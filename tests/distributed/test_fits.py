@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelfields import CRF, HMM, KernelCRF, distributed
+from kernelfields import CRF, HMM, KernelCRF, Run, distributed
 from kernelfields.approximation import Nystroem
 from kernelfields.approximation.columns import KernelColumns
 from kernelfields.errors import DistributedError, InputError
@@ -83,7 +83,7 @@ def test_a_process_that_dies_is_replaced() -> None:
             killed.append(pid)
 
     with distributed.use("processes", workers=2, shards=3) as sharing:
-        found = CRF(0.3, callback=kill, **TOKENS).fit(X, y).coef_
+        found = CRF(0.3, run=Run(callback=kill), **TOKENS).fit(X, y).coef_
     assert len(set(killed)) == 2
     np.testing.assert_array_equal(found, expected)
 
@@ -91,7 +91,7 @@ def test_a_process_that_dies_is_replaced() -> None:
 def test_kernel_values_are_computed_by_those_who_have_the_observations(monkeypatch: Any) -> None:
     """Not here: shards hold observations and landmarks, and values stay behind when they are sent."""
     X, y = numbers()
-    model = KernelCRF("rbf", penalty=0.3, approximation=Nystroem(8), **KERNEL)
+    model = KernelCRF("rbf", penalty=0.3, basis=Nystroem(8), **KERNEL)
     asked: list[int] = []
     plain = KernelColumns.fill
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelfields import CRF, distributed
+from kernelfields import CRF, Run, distributed
 from kernelfields.distributed import dask_pool
 from kernelfields.errors import DistributedError
 from tests.distributed._sets import TOKENS, sentences
@@ -96,7 +96,7 @@ def hurry(monkeypatch: Any) -> None:
 
 def fitted(backend: Any, callback: Callable[[Any], None], checkpoint: Path | None = None) -> CRF:
     with distributed.use(backend, shards=3):
-        model = CRF(0.3, callback=callback, checkpoint=checkpoint, checkpoint_seconds=0, **TOKENS)
+        model = CRF(0.3, run=Run(callback=callback, checkpoint=checkpoint, checkpoint_seconds=0), **TOKENS)
         return model.fit(*sentences())
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelfields import CRF, load
+from kernelfields import CRF, Parts, Run, load
 from kernelfields.distributed import FilePool, ShardFile, split, write_shard
 from kernelfields.errors import InputError
 from kernelfields.features import TemplateFeatures, sets
 from kernelfields.io import ConllSentences, Sentence, write_conll
-from kernelfields.losses import Log
+from kernelfields.losses import Log, LogLoss
 from kernelfields.models import stream_chunks
 from kernelfields.objective import ShardedData, Term, linear_chain_problem
 from kernelfields.spaces import Free, SparseFeatures
@@ -39,9 +39,9 @@ def small_chunks(monkeypatch: Any) -> None:
         {},
         {"l1": 0.05},
         {"constraints": "iob2"},
-        {"tol": 1e-7},
+        {"tol": 1e-7, "loss": Log()},
         {"solver": "conjugate-gradients", "tol": 1e-4},
-        {"fit_intercept": False, "boundaries": False},
+        {"parts": Parts(bias=None, boundaries=None)},
         {"classes": ["O", "I-x", "B-x", "B-y"]},
         {"features": TemplateFeatures(sets.chunking(), dtype=np.float32).fit(X)},
         {"features": TemplateFeatures(sets.chunking())},
@@ -139,17 +139,19 @@ def test_files_of_conll(tmp_path: Any) -> None:
 @pytest.mark.usefixtures("small_chunks")
 def test_a_search_goes_on_from_its_checkpoint(tmp_path: Any) -> None:
     begun: list[float] = []
-    whole = CRF(0.3, features=HASHED, tol=1e-6, callback=lambda p: begun.append(p.value)).fit_stream(PAIRS)
-    model = CRF(0.3, features=HASHED, tol=1e-6, checkpoint=tmp_path / "kept", checkpoint_seconds=0.0)
+    whole = CRF(0.3, features=HASHED, tol=1e-6, run=Run(callback=lambda p: begun.append(p.value))).fit_stream(
+        PAIRS
+    )
+    model = CRF(0.3, features=HASHED, tol=1e-6, run=Run(checkpoint=tmp_path / "kept", checkpoint_seconds=0.0))
 
     def stop(progress: Any) -> None:
         if progress.iteration == 8:
             raise KeyError("power cut")
 
     with pytest.raises(KeyError, match="power"):
-        clone(model).set_params(callback=stop).fit_stream(PAIRS)
+        clone(model).set_params(run__callback=stop).fit_stream(PAIRS)
     later: list[float] = []
-    resumed = clone(model).set_params(callback=lambda p: later.append(p.value)).fit_stream(PAIRS)
+    resumed = clone(model).set_params(run__callback=lambda p: later.append(p.value)).fit_stream(PAIRS)
     assert later[0] < begun[5]
     assert resumed.certificate_.value == pytest.approx(whole.certificate_.value, rel=1e-6)
 
@@ -159,7 +161,7 @@ def test_a_search_goes_on_from_its_checkpoint(tmp_path: Any) -> None:
     [
         ({"structure": "tree"}, PAIRS, "chains of order one"),
         ({"solver": "newton-cg"}, PAIRS, "needs curvatures"),
-        ({"class_weight": "balanced"}, PAIRS, "class_weight='balanced'"),
+        ({"loss": Log(class_weight="balanced")}, PAIRS, "class_weight='balanced'"),
         ({"features": None}, PAIRS, "templates or TemplateFeatures"),
         ({"features": TemplateFeatures(sets.arcs())}, PAIRS, "templates of arcs"),
         ({}, iter(PAIRS), "gone through twice"),
@@ -197,7 +199,7 @@ def test_shards_come_back_from_files(tmp_path: Any) -> None:
     rng = np.random.default_rng(0)
     features, lengths = HASHED.transform(X)
     chain = ChainBatch(np.cumsum([0, *lengths]), 3)
-    loss = Log(chain, rng.integers(0, 3, chain.n_vertices).astype(np.int32))
+    loss = LogLoss(chain, rng.integers(0, 3, chain.n_vertices).astype(np.int32))
     terms = [
         Term("features", SparseFeatures(chain, "node", features), 1.0),
         Term("edges", Free(chain, "edge"), 1.0),

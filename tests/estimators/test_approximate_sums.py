@@ -9,13 +9,14 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import CRF, InputError, KernelCRF
+from kernelfields import CRF, InputError, KernelCRF, Parts
+from kernelfields.losses import Log
 from kernelfields.structures import BeliefPropagation, ConvexFreeEnergy, MeanField, TreeReweighted
 
 from .._approximate import AnyGraph
 
 RING = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [0, 2]])
-SETTINGS: dict[str, Any] = {"penalty": 0.5, "decoder": "posterior", "boundaries": False}
+SETTINGS: dict[str, Any] = {"penalty": 0.5, "decoder": "posterior", "parts": Parts(boundaries=None)}
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +105,7 @@ def test_kernels_learn_on_graphs(data: Any) -> None:
         structure=AnyGraph(TreeReweighted()),
         tol=1e-7,
         decoder="posterior",
-        boundaries=False,
+        parts=Parts(boundaries=None),
     ).fit(X, y)
     linear = CRF(structure=AnyGraph(TreeReweighted()), tol=1e-7, **SETTINGS).fit(X, y)
     np.testing.assert_allclose(
@@ -150,5 +151,5 @@ def test_unobserved_labels_have_no_certificate(data: Any) -> None:
 
 def test_costs_of_edges_go_into_the_surrogate(data: Any) -> None:
     X, y = data
-    model = CRF(structure=AnyGraph(TreeReweighted()), cost="hamming", **SETTINGS).fit(X, y)
+    model = CRF(structure=AnyGraph(TreeReweighted()), loss=Log("hamming"), **SETTINGS).fit(X, y)
     assert model.certificate_.relative_gap <= 1e-3

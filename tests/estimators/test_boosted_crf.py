@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from kernelfields import CRF, BoostedCRF, InputError, load
+from kernelfields import CRF, BoostedCRF, InputError, Parts, Run, TreeScores, load
 from kernelfields.boosting.boosting import Boosting
 from kernelfields.boosting.trees import Bins, Forest, TreeSettings
 from kernelfields.constraints import Constraints
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Term
 from kernelfields.spaces import Free
 from kernelfields.structures import ChainBatch
@@ -21,9 +21,9 @@ SMALL = {"max_iter": 4, "min_samples_leaf": 2, "max_leaf_nodes": 4}
 MODELS = {
     "default": BoostedCRF(**SMALL, random_state=0),
     "nothing but trees": BoostedCRF(
-        fit_intercept=False, boundaries=False, edges=False, **SMALL, random_state=0
+        parts=Parts(bias=None, boundaries=None, edges=None), **SMALL, random_state=0
     ),
-    "trees on edges": BoostedCRF(edge_trees=True, **SMALL, random_state=0),
+    "trees on edges": BoostedCRF(parts=Parts(edge_trees=TreeScores()), **SMALL, random_state=0),
     "order 2": BoostedCRF(structure="chain2", **SMALL, random_state=0),
     "drawn": BoostedCRF(subsample=0.7, max_features=0.7, **SMALL, random_state=0),
     "full steps": BoostedCRF(learning_rate=1.0, penalty=0.0, **SMALL, random_state=0),
@@ -64,9 +64,7 @@ def test_one_round_without_edges_is_a_newton_step_by_hand(rng):
         max_leaf_nodes=2,
         min_samples_leaf=1,
         penalty=0.3,
-        fit_intercept=False,
-        boundaries=False,
-        edges=False,
+        parts=Parts(bias=None, boundaries=None, edges=None),
         random_state=0,
     ).fit(X, y)
     flat, labels = np.concatenate(X), np.concatenate(y)
@@ -110,7 +108,7 @@ def small_boosting(rng, weights=None):
     chain = ChainBatch([0, 6, 7, 12], 3, shared_edges=False)
     x = rng.normal(size=(12, 2))
     bins = {"node": Bins(x, np.zeros(2, bool)), "edge": Bins(x[chain.edge_tails], np.zeros(2, bool))}
-    loss = Log(chain, rng.integers(3, size=12), weights)
+    loss = LogLoss(chain, rng.integers(3, size=12), weights)
     return Boosting(
         loss, [Term("edges", Free(chain, "edge"), 1.0)], None, bins, TreeSettings(4, min_samples_leaf=1), 0.7
     )
@@ -147,14 +145,18 @@ def test_it_tells_what_no_linear_function_can(rng):
     (X, y), (X_test, y_test) = crossed(rng, 80), crossed(rng, 80)
     linear = CRF().fit(X, y).score(X_test, y_test)
     boosted = BoostedCRF(30, random_state=0).fit(X, y).score(X_test, y_test)
-    alone = BoostedCRF(30, edges=False, boundaries=False, random_state=0).fit(X, y).score(X_test, y_test)
+    alone = (
+        BoostedCRF(30, parts=Parts(edges=None, boundaries=None), random_state=0)
+        .fit(X, y)
+        .score(X_test, y_test)
+    )
     assert boosted > max(linear, alone)
     assert boosted > 0.8 > 0.75 > linear
 
 
 def test_held_out_data_end_boosting(rng):
     (X, y), (X_dev, y_dev) = crossed(rng, 25), crossed(rng, 40)
-    model = BoostedCRF(60, learning_rate=1.0, min_samples_leaf=1, patience=3, random_state=0).fit(
+    model = BoostedCRF(60, learning_rate=1.0, min_samples_leaf=1, run=Run(patience=3), random_state=0).fit(
         X, y, X_dev=X_dev, y_dev=y_dev
     )
     assert model.stop_reason_ == "The loss of held-out data had stopped falling."
@@ -179,7 +181,7 @@ def test_columns_of_names_and_missing_values(rng):
     X = [np.stack([row, np.where(odd[row] == 0, np.nan, 0.0)], axis=1).astype(float) for row in names]
     y = [odd[row].tolist() for row in names]
     bare = [x[:, :1] for x in X]
-    settings = {"max_iter": 8, "max_leaf_nodes": 3, "min_samples_leaf": 1, "edges": False}
+    settings = {"max_iter": 8, "max_leaf_nodes": 3, "min_samples_leaf": 1, "parts": Parts(edges=None)}
     assert BoostedCRF(categorical=[0], **settings, random_state=0).fit(bare, y).score(bare, y) > 0.97
     assert BoostedCRF(**settings, random_state=0).fit(bare, y).score(bare, y) < 0.97
     assert BoostedCRF(**settings, random_state=0).fit(X, y).score(X, y) == 1  # by what is missing
@@ -236,7 +238,7 @@ def test_sequences_of_one_position_have_no_trees_of_edges(structure, rng, tmp_pa
     longer = [rng.normal(size=(4, 3)) for _ in range(5)]
     settings = {"max_iter": 5, "min_samples_leaf": 2, "structure": structure}
     held_out = {"X_dev": longer, "y_dev": [["a", "b", "a", "b"]] * 5}
-    model = BoostedCRF(**settings, edge_trees=True, random_state=0).fit(X, y, **held_out)
+    model = BoostedCRF(**settings, parts=Parts(edge_trees=TreeScores()), random_state=0).fit(X, y, **held_out)
     plain = BoostedCRF(**settings, random_state=0).fit(X, y, **held_out)
     # Edges with scores of their own, and edges that share them, have recursions that round differently.
     assert model.held_out_losses_ == pytest.approx(plain.held_out_losses_, rel=1e-12)

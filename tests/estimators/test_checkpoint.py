@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import CRF, KernelCRF
+from kernelfields import CRF, KernelCRF, KernelScores, Parts, Run
 from kernelfields.errors import InputError
 from kernelfields.kernels import RBF
 from kernelfields.selection import GreedyCliques
@@ -24,7 +24,7 @@ def data(rng, count=30):
 def test_an_interrupted_search_goes_on(rng, tmp_path):
     X, y = data(rng)
     path = tmp_path / "deep" / "state.npz"
-    settings = {"penalty": 0.01, "tol": 1e-7, "checkpoint": path, "checkpoint_seconds": 0.0}
+    settings = {"penalty": 0.01, "tol": 1e-7, "run": Run(checkpoint=path, checkpoint_seconds=0.0)}
     whole = CRF(penalty=0.01, tol=1e-7).fit(X, y)
     with pytest.warns(ConvergenceWarning):
         CRF(**settings, max_iter=5).fit(X, y)
@@ -37,19 +37,24 @@ def test_an_interrupted_search_goes_on(rng, tmp_path):
 
 @pytest.mark.parametrize(
     "more",
-    [{}, {"edge_kernel": "linear", "dtype": "float64"}, {"approximation": "nystroem", "random_state": 0}],
+    [
+        {},
+        {"parts": Parts(edge_kernel=KernelScores("linear")), "run": Run(dtype="float64")},
+        {"basis": "nystroem", "random_state": 0},
+    ],
 )
 def test_an_interrupted_search_of_a_kernel_model_goes_on(rng, tmp_path, more):
     X, y = data(rng)
     path = tmp_path / "state.npz"
     settings = {"kernel": RBF(), "penalty": 0.01, "tol": 1e-5, **more}
     whole = KernelCRF(**settings).fit(X, y)
-    kept = {"checkpoint": path, "checkpoint_seconds": 0.0}
-    with pytest.warns(ConvergenceWarning):
-        short = KernelCRF(**settings, **kept, max_iter=whole.n_iter_ // 2).fit(X, y)
-    assert path.exists()
+    kept = {"run__checkpoint": path, "run__checkpoint_seconds": 0.0}
     values = []
-    resumed = KernelCRF(**settings, **kept, callback=lambda p: values.append(p.value)).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        short = KernelCRF(**settings, max_iter=whole.n_iter_ // 2).set_params(**kept).fit(X, y)
+    assert path.exists()
+    kept["run__callback"] = lambda progress: values.append(progress.value)
+    resumed = KernelCRF(**settings).set_params(**kept).fit(X, y)
     assert not path.exists()
     assert values[0] <= short.certificate_.value * (1 + 1e-4)
     assert resumed.n_iter_ < whole.n_iter_
@@ -60,26 +65,29 @@ def test_checkpoints_that_would_not_fit_are_refused(rng, tmp_path):
     X, y = data(rng)
     path = tmp_path / "state.npz"
     with pytest.warns(ConvergenceWarning):
-        KernelCRF(checkpoint=path, max_iter=2, tol=1e-9).fit(X, y)
-    for changed in ({"kernel": "linear"}, {"penalty": 3.0}, {"dtype": "float64"}):
+        KernelCRF(run=Run(checkpoint=path), max_iter=2, tol=1e-9).fit(X, y)
+    for changed in ({"kernel": "linear"}, {"penalty": 3.0}, {"run__dtype": "float64"}):
         with pytest.raises(InputError, match="belongs to other data or settings"):
-            KernelCRF(**{"checkpoint": path, **changed}).fit(X, y)
+            KernelCRF(run=Run(checkpoint=path)).set_params(**changed).fit(X, y)
     with pytest.raises(InputError, match="needs a random_state"):
-        KernelCRF(checkpoint=path, approximation="nystroem").fit(X, y)
+        KernelCRF(run=Run(checkpoint=path), basis="nystroem").fit(X, y)
     with pytest.raises(InputError, match="goes on by warm_start"):
-        KernelCRF(checkpoint=path, selection=GreedyCliques(size=2)).fit(X, y)
+        KernelCRF(run=Run(checkpoint=path), basis=GreedyCliques(size=2)).fit(X, y)
 
 
 def test_a_checkpoint_of_other_data_is_refused(rng, tmp_path):
     X, y = data(rng)
     path = tmp_path / "state.npz"
     with pytest.warns(ConvergenceWarning):
-        CRF(checkpoint=path, max_iter=2, tol=1e-9).fit(X, y)
-    for changed in (CRF(checkpoint=path, penalty=3.0), CRF(checkpoint=path, fit_intercept=False)):
+        CRF(run=Run(checkpoint=path), max_iter=2, tol=1e-9).fit(X, y)
+    for changed in (
+        CRF(run=Run(checkpoint=path), penalty=3.0),
+        CRF(run=Run(checkpoint=path), parts=Parts(bias=None)),
+    ):
         with pytest.raises(InputError, match="belongs to other data or settings"):
             changed.fit(X, y)
     with pytest.raises(InputError, match="belongs to other data or settings"):
-        CRF(checkpoint=path).fit([x + 1 for x in X], y)
+        CRF(run=Run(checkpoint=path)).fit([x + 1 for x in X], y)
     assert path.exists()
 
 
@@ -89,7 +97,7 @@ def test_a_broken_file_is_refused(rng, tmp_path, content):
     path = tmp_path / "state.npz"
     path.write_bytes(content)
     with pytest.raises(InputError, match="is not a checkpoint"):
-        CRF(checkpoint=path).fit(X, y)
+        CRF(run=Run(checkpoint=path)).fit(X, y)
     assert path.read_bytes() == content
 
 
@@ -99,7 +107,7 @@ import sys
 import threading
 from pathlib import Path
 import numpy as np
-from kernelfields import CRF
+from kernelfields import CRF, Run
 path, save = Path(sys.argv[1]), np.savez
 
 def save_or_stop(file, **arrays):
@@ -117,7 +125,7 @@ np.savez = save_or_stop
 rng = np.random.default_rng(1)
 X = [rng.normal(size=(5, 3)) for _ in range(40)]
 y = [rng.integers(4, size=5).tolist() for _ in X]
-CRF(penalty=1e-6, tol=1e-12, checkpoint=path, checkpoint_seconds=0.0).fit(X, y)
+CRF(penalty=1e-6, tol=1e-12, run=Run(checkpoint=path, checkpoint_seconds=0.0)).fit(X, y)
 """
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import CRF, KernelCRF
+from kernelfields import CRF, KernelCRF, KernelScores, Parts, Run
 from kernelfields.constraints import Constraints
 from kernelfields.errors import InputError
 from kernelfields.fitting.digest import digest
@@ -23,7 +23,7 @@ def data(rng, count=20):
 
 def kept(model, path, X, y, **more):
     """Leave the checkpoint of a search that was stopped early."""
-    model.set_params(checkpoint=path, checkpoint_seconds=0.0, max_iter=2, tol=1e-9)
+    model.set_params(run__checkpoint=path, run__checkpoint_seconds=0.0, max_iter=2, tol=1e-9)
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y, **more)
     assert path.exists()
@@ -59,8 +59,10 @@ def test_another_gram_matrix_is_another_problem(rng, tmp_path):
 def test_another_kernel_on_labels_is_another_problem(rng, tmp_path):
     X, y = data(rng)
     labels = [np.array([[1.0, 0.2], [0.2, 1.0]]), np.array([[1.0, 0.2], [0.2, 1.0 + 1e-12]])]
-    model = kept(KernelCRF(penalty=0.01, label_kernel=labels[0]), tmp_path / "state", X, y)
-    refuses(model.set_params(label_kernel=labels[1]), X, y)
+    model = kept(
+        KernelCRF(penalty=0.01, parts=Parts(kernel=KernelScores(labels=labels[0]))), tmp_path / "state", X, y
+    )
+    refuses(model.set_params(parts=Parts(kernel=KernelScores(labels=labels[1]))), X, y)
 
 
 SCRIPT = """
@@ -123,30 +125,32 @@ def test_damaged_checkpoints_are_refused(damage, rng, tmp_path):
 def test_a_partial_fit_keeps_no_checkpoint(rng, tmp_path):
     X, y = data(rng)
     with pytest.raises(InputError, match="partial_fit keeps no checkpoints"):
-        CRF(checkpoint=tmp_path / "state").partial_fit(X, y)
+        CRF(run=Run(checkpoint=tmp_path / "state")).partial_fit(X, y)
 
 
 @pytest.mark.parametrize(
     "settings",
     [
         {},
-        {"edge_kernel": True},
-        {"fit_intercept": True},
-        {"label_kernel": np.eye(2)},
+        {"parts": Parts(edge_kernel=KernelScores())},
+        {"parts": Parts(bias=None)},
+        {"parts": Parts(kernel=KernelScores(labels=np.eye(2)))},
         {"structure": "chain2"},
     ],
     ids=repr,
 )
 def test_a_warm_start_saves_iterations(settings, rng):
     X, y = data(rng, 40)
-    model = KernelCRF(penalty=0.01, tol=1e-6, dtype="float64", warm_start=True, **settings).fit(X, y)
+    model = KernelCRF(penalty=0.01, tol=1e-6, run=Run(dtype="float64"), warm_start=True, **settings).fit(X, y)
     cold, value = model.n_iter_, model.certificate_.value
     model.fit(X, y)
     assert model.n_iter_ <= 5 < cold
     assert model.certificate_.value == pytest.approx(value, rel=1e-6)
     more, labels = data(rng, 5)
     model.fit([*X, *more], [*y, *labels])
-    fresh = KernelCRF(penalty=0.01, tol=1e-6, dtype="float64", **settings).fit([*X, *more], [*y, *labels])
+    fresh = KernelCRF(penalty=0.01, tol=1e-6, run=Run(dtype="float64"), **settings).fit(
+        [*X, *more], [*y, *labels]
+    )
     assert model.certificate_.value == pytest.approx(fresh.certificate_.value, rel=1e-5)
     assert model.n_iter_ < fresh.n_iter_
 
@@ -159,4 +163,4 @@ def test_a_warm_start_with_other_labels_or_features_is_a_cold_one(rng):
     fresh = KernelCRF(penalty=0.1).fit([x[:, :2] for x in X], named)
     np.testing.assert_array_equal(model.dual_coef_, fresh.dual_coef_)
     with pytest.raises(InputError, match="warm_start does not go with an approximation"):
-        model.set_params(approximation="nystroem").fit(X, y)
+        model.set_params(basis="nystroem").fit(X, y)

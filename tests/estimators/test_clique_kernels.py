@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelfields import CliqueKernel, InputError, KernelCRF, load
+from kernelfields import InputError, KernelCRF, KernelScores, Parts, Run, load
 from kernelfields.approximation import Nystroem
 from kernelfields.kernels import RBF, Linear
 from kernelfields.selection import SGPS
@@ -34,12 +34,17 @@ def data() -> tuple[list[Any], list[Any]]:
     return X, y
 
 
+def pairs(kernel: Any, view: str = "all", penalty: float = 0.1) -> Parts:
+    """A function of label pairs and what their positions see."""
+    return Parts(pairs=KernelScores(kernel, on="edge", view=view, penalty=penalty))
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_marginals_are_those_of_the_scores(view: str, data: Any) -> None:
     X, y = data
-    settings = CliqueKernel("edge", RBF(1.0), view=view, penalty=0.2)
-    model = KernelCRF(Linear(), penalty=0.5, clique_kernels=settings, dtype="float64", tol=1e-6).fit(X, y)
-    part = model.parts_["clique_kernel 0"]
+    parts = pairs(RBF(1.0), view=view, penalty=0.2)
+    model = KernelCRF(Linear(), penalty=0.5, parts=parts, run=Run(dtype="float64"), tol=1e-6).fit(X, y)
+    part = model.parts_["pairs"]
     assert model.certificate_.relative_gap <= 1e-6
     for x, found in zip(X[:5], model.predict_marginals(X[:5]), strict=True):
         k = np.exp(-np.square(VIEWS[view](x)[:, None] - part.basis[None]).sum(axis=2))
@@ -71,18 +76,20 @@ def test_both_ends_know_what_one_does_not(data: Any) -> None:
             .score(X[held], y[held])
         )
 
-    assert score(clique_kernels=CliqueKernel("edge", RBF(1.0), penalty=0.1)) == 1.0
-    assert score(edge_kernel=True) < 0.95
+    assert score(parts=pairs(RBF(1.0))) == 1.0
+    assert score(parts=Parts(edge_kernel=KernelScores())) < 0.95
 
 
 @pytest.mark.parametrize("penalty", [None, 0.1, 3.0])
 def test_first_is_the_kernel_on_edges(penalty: float | None, data: Any) -> None:
     X, y = data
-    common = {"dtype": "float64", "tol": 1e-9}
-    one = KernelCRF(RBF(1.0), penalty=0.5, edge_kernel=RBF(2.0), edge_kernel_penalty=penalty, **common)
+    common = {"run": Run(dtype="float64"), "tol": 1e-9}
+    one = KernelCRF(
+        RBF(1.0), penalty=0.5, parts=Parts(edge_kernel=KernelScores(RBF(2.0), penalty=penalty)), **common
+    )
     one.fit(X, y)
-    kernel = CliqueKernel("edge", RBF(2.0), view="first", penalty=0.5 if penalty is None else penalty)
-    other = KernelCRF(RBF(1.0), penalty=0.5, clique_kernels=[kernel], **common).fit(X, y)
+    parts = pairs(RBF(2.0), view="first", penalty=0.5 if penalty is None else penalty)
+    other = KernelCRF(RBF(1.0), penalty=0.5, parts=parts, **common).fit(X, y)
     assert other.certificate_.value == pytest.approx(one.certificate_.value, rel=1e-8)
     for a, b in zip(one.predict_marginals(X), other.predict_marginals(X), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
@@ -90,8 +97,7 @@ def test_first_is_the_kernel_on_edges(penalty: float | None, data: Any) -> None:
 
 def test_held_out_sequences_see_the_same_model(data: Any) -> None:
     X, y = data
-    kernel = CliqueKernel("edge", RBF(1.0), penalty=0.1)
-    model = KernelCRF(RBF(1.0), penalty=0.1, clique_kernels=kernel, patience=1000)
+    model = KernelCRF(RBF(1.0), penalty=0.1, parts=pairs(RBF(1.0)), run=Run(patience=1000))
     model.fit(X[:20], y[:20], X_dev=X[20:], y_dev=y[20:])
     assert model.score(X[20:], y[20:]) == 1.0
 
@@ -100,14 +106,15 @@ def test_approximations_are_those_of_all_kernels(rng: np.random.Generator) -> No
     """Of full rank they change nothing; of a lower one, every basis has that many observations."""
     X = [rng.normal(size=(n, 2)) for n in (4, 3, 5)]
     y = [["a", "b", "b", "a"], ["b", "a", "a"], ["a", "a", "b", "b", "a"]]
-    kernels = [CliqueKernel("edge", RBF(0.5), penalty=0.3), CliqueKernel("node", RBF(2.0))]
-    common = {"penalty": 0.5, "clique_kernels": kernels, "dtype": "float64", "tol": 1e-9}
+    single = KernelScores(RBF(2.0), on="node", view="all", penalty=1.0)
+    parts = Parts({**pairs(RBF(0.5), penalty=0.3), "single": single})
+    common = {"penalty": 0.5, "parts": parts, "run": Run(dtype="float64"), "tol": 1e-9}
     dense = KernelCRF(RBF(1.0), **common).fit(X, y)
-    full = KernelCRF(RBF(1.0), approximation=Nystroem(100), **common).fit(X, y)
+    full = KernelCRF(RBF(1.0), basis=Nystroem(100), **common).fit(X, y)
     assert full.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-8)
     for a, b in zip(full.predict_marginals(X), dense.predict_marginals(X), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
-    low = KernelCRF(RBF(1.0), approximation=Nystroem(4), **common)
+    low = KernelCRF(RBF(1.0), basis=Nystroem(4), **common)
     low.fit(X, y, X_dev=X[:2], y_dev=y[:2])
     assert [len(one.basis) for one in low.parts_.values()] == [4, 4] == [len(low.basis_)] * 2
     assert low.certificate_.value > dense.certificate_.value * (1 + 1e-4)
@@ -118,8 +125,8 @@ def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -
     X, y = data
     if structure == "tree":
         X = [(x, [-1, *range(len(x) - 1)]) for x in X]
-    kernel = CliqueKernel("edge", RBF(1.0), view="difference", penalty=0.1)
-    model = KernelCRF(RBF(1.0), penalty=0.1, clique_kernels=kernel, structure=structure).fit(X, y)
+    parts = pairs(RBF(1.0), view="difference")
+    model = KernelCRF(RBF(1.0), penalty=0.1, parts=parts, structure=structure).fit(X, y)
     model.save(tmp_path / "model.kf")
     again = load(tmp_path / "model.kf")
     for a, b in zip(model.predict_marginals(X), again.predict_marginals(X), strict=True):
@@ -129,18 +136,18 @@ def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"clique_kernels": "rbf"}, r"clique_kernels\[0\] is 'rbf'; it must be a CliqueKernel"),
+        ({"parts": "rbf"}, r"parts is 'rbf'; it must be Parts\(\.\.\.\)"),
         (
-            {"clique_kernels": CliqueKernel("triple"), "structure": "chain2"},
+            {"parts": Parts(triples=KernelScores("rbf", on="triple")), "structure": "chain2"},
             "Scores of triples are the same everywhere; they cannot be untied",
         ),
         (
-            {"clique_kernels": CliqueKernel("arc")},
+            {"parts": Parts(arcs=KernelScores("rbf", on="arc"))},
             "ChainBatch has no clique type 'arc'; it has 'node', 'edge'",
         ),
         (
-            {"clique_kernels": CliqueKernel(), "selection": SGPS()},
-            "selection does not go with clique_kernels",
+            {"parts": pairs("rbf"), "basis": SGPS()},
+            "selection as basis goes with squared penalties, and with no part such as 'pairs'",
         ),
     ],
 )
@@ -148,4 +155,4 @@ def test_refusals(settings: dict[str, Any], words: str, rng: np.random.Generator
     with pytest.raises(InputError, match=words):
         KernelCRF("rbf", **settings).fit(*labelled_sequences(rng))
     with pytest.raises(InputError, match="view='last' is not known"):
-        CliqueKernel(view="last")
+        KernelScores(view="last")

@@ -11,6 +11,7 @@ import kernelfields as kf
 from kernelfields import FieldClustering, InputError, SequenceClustering
 from kernelfields.cli._loaded import load_labeller
 from kernelfields.kernels import RBF, GraphKernel
+from kernelfields.selection import SGPS
 
 CENTRES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
 
@@ -119,7 +120,7 @@ def test_files_copies_and_options(kind, rng, tmp_path):
             load_labeller(tmp_path / "model.kf")
     else:
         assert load_labeller(tmp_path / "model.kf").predict(X) == model.labels_
-    approximate = clone(model).set_params(approximation="nystroem").fit(X)
+    approximate = clone(model).set_params(basis="nystroem").fit(X)
     np.testing.assert_allclose(approximate.objective_, model.objective_, rtol=0.05)
 
 
@@ -164,3 +165,9 @@ def test_labels_and_odd_probabilities_are_refused(rng):
             FieldClustering(stay=stay).fit(X)
     with pytest.raises(InputError, match="SequenceClustering has no structure: a sequence has one cluster"):
         SequenceClustering(structure="tree")
+
+
+@pytest.mark.parametrize("kind", [FieldClustering, SequenceClustering])
+def test_clusters_take_no_selection(kind, rng):
+    with pytest.raises(InputError, match=r"^basis is SGPS\(.*; it must be one of .* or an Approximation\.$"):
+        kind(2, basis=SGPS()).fit([rng.normal(size=(4, 2))])

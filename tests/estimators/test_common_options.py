@@ -7,7 +7,7 @@ import pytest
 
 import kernelfields
 from kernelfields import CRF, InputError, KernelCRF, KernelLogisticRegression
-from kernelfields.fitting.routing import Routed
+from kernelfields.fitting.run import Routed
 
 SETTINGS = ("verbose", "warm_start", "checkpoint")
 ARGUMENTS = ("sample_weight", "X_dev", "y_dev")
@@ -39,7 +39,7 @@ def test_all_estimators_are_here():
 @pytest.mark.parametrize("option", SETTINGS)
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_settings(kind, option):
-    if option in inspect.signature(kind).parameters:
+    if option in inspect.signature(kind).parameters or option in kind._heeds:
         assert option not in kind._lacks
         return
     with pytest.raises(InputError, match=rf"^{kind.__name__} has no {option}: [^.].*\.$"):

@@ -24,6 +24,7 @@ from kernelfields import (
     load,
 )
 from kernelfields.features import TemplateFeatures
+from kernelfields.losses import Log
 from kernelfields.structures import Constituency, ConstituencyBatch
 from tests._listed_parses import row_of
 
@@ -170,7 +171,7 @@ def test_held_out_sentences_end_a_training(name: str) -> None:
 
 def test_what_trees_are_not_for_is_refused() -> None:
     X, y = task()
-    for settings in ({"constraints": "iob2"}, {"class_weight": "balanced"}):
+    for settings in ({"constraints": "iob2"}, {"loss": Log(class_weight="balanced")}):
         with pytest.raises(InputError, match="is about labels of vertices, which Constituency has not"):
             CRF(structure=Constituency(), **settings).fit(X, y)
     with pytest.raises(InputError, match="rows, expected"):

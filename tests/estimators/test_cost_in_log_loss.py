@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelfields import CRF, InputError, KernelCRF
+from kernelfields import CRF, InputError, KernelCRF, Run
+from kernelfields.losses import Log
 
 LABELS = ("a", "b")
 
@@ -45,12 +46,12 @@ COSTS: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("name", COSTS)
 @pytest.mark.parametrize(
-    "make", [CRF, lambda penalty, **k: KernelCRF("linear", penalty=penalty, dtype="float64", **k)]
+    "make", [CRF, lambda penalty, **k: KernelCRF("linear", penalty=penalty, run=Run(dtype="float64"), **k)]
 )
 def test_value_is_that_of_the_definition(name: str, make: Any, data: Any) -> None:
     X, y = data
     cost, by_hand = COSTS[name]
-    model = make(0.5, edge_penalty=0.5, cost=cost, tol=1e-9).fit(X, y)
+    model = make(0.5, loss=Log(cost), tol=1e-9).fit(X, y)
     total, squares = 0.0, 0.0
     for x, labels in zip(X, y, strict=True):
         right = [LABELS.index(label) for label in labels]
@@ -67,8 +68,8 @@ def test_value_is_that_of_the_definition(name: str, make: Any, data: Any) -> Non
 
 
 def test_a_table_of_labels_is_a_class_weight(data: Any) -> None:
-    one = CRF(0.5, class_weight={"b": 3.0}, tol=1e-9).fit(*data)
-    other = CRF(0.5, cost={"b": 3.0}, tol=1e-9).fit(*data)
+    one = CRF(0.5, loss=Log(class_weight={"b": 3.0}), tol=1e-9).fit(*data)
+    other = CRF(0.5, loss=Log({"b": 3.0}), tol=1e-9).fit(*data)
     np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-6)
 
 
@@ -80,12 +81,11 @@ def test_a_table_of_labels_is_a_class_weight(data: Any) -> None:
         ({"cost": {"c": 1.0}}, "cost has the unknown label 'c'"),
         ({"cost": np.ones((2, 2))}, "what is right must cost nothing"),
         ({"cost": "hamming", "class_weight": "balanced"}, "give one of class_weight and cost"),
-        ({"cost": "hamming", "loss": "marginal-log"}, "cost is for loss='log'"),
     ],
 )
 def test_refusals(settings: dict[str, Any], words: str, data: Any) -> None:
     with pytest.raises(InputError, match=words):
-        CRF(**settings).fit(*data)
+        CRF(loss=Log(**settings)).fit(*data)
     X, y = data
     with pytest.raises(InputError, match="cost needs every label to be observed"):
-        CRF(cost="hamming").fit(X, [[None, *labels[1:]] for labels in y])
+        CRF(loss=Log("hamming")).fit(X, [[None, *labels[1:]] for labels in y])

@@ -12,17 +12,18 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from kernelfields import CRF, InputError
+from kernelfields import CRF, FreeScores, InputError, LinearScores, Parts, Run
 from kernelfields.decoders import BayesRule
+from kernelfields.losses import Log
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
 VARIANTS = {
     "plain": CRF(),
-    "edge features": CRF(edge_features=True, penalty=0.5),
-    "bare": CRF(fit_intercept=False, boundaries=False, edge_penalty=3.0),
+    "edge features": CRF(parts=Parts(edge_features=LinearScores()), penalty=0.5),
+    "bare": CRF(parts=Parts(bias=None, boundaries=None, edges=FreeScores(penalty=3.0))),
     "newton": CRF(solver="newton-cg", decoder="posterior"),
-    "balanced": CRF(class_weight="balanced"),
+    "balanced": CRF(loss=Log(class_weight="balanced")),
     "second order": CRF(structure="chain2"),
 }
 
@@ -86,14 +87,14 @@ def test_certificate_bounds_the_optimum(data):
 
 def test_mismatch_is_penalty_times_norm_at_the_optimum(data):
     X, y = data
-    model = CRF(penalty=0.7, edge_penalty=1.9, tol=1e-10).fit(X, y)
+    model = CRF(penalty=0.7, parts=Parts(edges=FreeScores(penalty=1.9)), tol=1e-10).fit(X, y)
     assert model.mismatch_["features"] == pytest.approx(0.7 * np.linalg.norm(model.coef_), rel=1e-3)
     assert model.mismatch_["edges"] == pytest.approx(1.9 * np.linalg.norm(model.transitions_), rel=1e-3)
 
 
 def test_attributes_are_the_scores(data, rng):
     X, y = data
-    model = CRF(edge_features=True).fit(X, y)
+    model = CRF(parts=Parts(edge_features=LinearScores())).fit(X, y)
     x = rng.normal(size=(3, 3))
     node = x @ model.coef_.T + model.intercept_
     node[0] += model.start_
@@ -105,7 +106,7 @@ def test_attributes_are_the_scores(data, rng):
 
 
 def test_switches_leave_zeros(data):
-    model = CRF(fit_intercept=False, boundaries=False).fit(*data)
+    model = CRF(parts=Parts(bias=None, boundaries=None)).fit(*data)
     assert not model.intercept_.any()
     assert not model.start_.any()
     assert not model.end_.any()
@@ -190,18 +191,19 @@ def test_unobserved_labels_are_summed_over(data):
     assert model.certificate_ is None
     assert model.score(X, y) > 0.7
     with pytest.raises(InputError, match="class_weight needs every label"):
-        CRF(class_weight="balanced").fit(X, partly)
+        CRF(loss=Log(class_weight="balanced")).fit(X, partly)
 
 
 def test_class_weight_moves_predictions_towards_the_heavy_class(data):
     X, y = data
     counts = []
     for weight in (0.0, 1.0, 10.0):
-        model = CRF(penalty=20.0, class_weight={"red": weight, "green": 0.0, "blue": 0.0}).fit(X, y)
+        model = CRF(penalty=20.0, loss=Log(class_weight={"red": weight, "green": 0.0, "blue": 0.0})).fit(X, y)
         counts.append(sum(labels.count("red") for labels in model.predict(X)))
     assert counts[0] < counts[2]
     assert counts == sorted(counts)
-    plain = CRF(penalty=20.0, class_weight={"red": 0.0, "green": 0.0, "blue": 0.0}, tol=1e-8).fit(X, y)
+    nothing = Log(class_weight={"red": 0.0, "green": 0.0, "blue": 0.0})
+    plain = CRF(penalty=20.0, loss=nothing, tol=1e-8).fit(X, y)
     np.testing.assert_allclose(plain.coef_, CRF(penalty=20.0, tol=1e-8).fit(X, y).coef_, atol=1e-6)
 
 
@@ -229,14 +231,14 @@ def test_interruption_keeps_the_model_so_far(data):
             raise KeyboardInterrupt
 
     with pytest.warns(ConvergenceWarning, match="Interrupted"):
-        model = CRF(callback=interrupt, tol=1e-10).fit(*data)
+        model = CRF(run=Run(callback=interrupt), tol=1e-10).fit(*data)
     assert model.n_iter_ == 3
     assert model.score(*data) > 0.5
 
 
 def test_callback_sees_falling_values_and_rising_bounds(data):
     seen = []
-    CRF(callback=seen.append, tol=1e-6).fit(*data)
+    CRF(run=Run(callback=seen.append), tol=1e-6).fit(*data)
     values, bounds = [p.value for p in seen], [p.lower_bound for p in seen]
     assert values == sorted(values, reverse=True)
     assert bounds == sorted(bounds)
@@ -264,7 +266,7 @@ def test_zero_penalty_fits_without_certificate(data):
 def test_parameters_are_recovered_from_samples(rng):
     """Data drawn from a known model give it back within a few standard errors."""
     X = [rng.normal(size=(20, 2)) for _ in range(400)]
-    truth = CRF(fit_intercept=False, boundaries=False).fit(X[:3], [["a", "b"] * 10] * 3)
+    truth = CRF(parts=Parts(bias=None, boundaries=None)).fit(X[:3], [["a", "b"] * 10] * 3)
     truth.coef_ = np.array([[1.0, -0.5], [-1.0, 0.5]])
     truth.transitions_ = np.array([[0.8, -0.4], [-0.4, 0.0]])
     truth.random_state = 0

@@ -8,9 +8,9 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from kernelfields import CRF, InfeasibleError, InputError
+from kernelfields import CRF, FreeScores, InfeasibleError, InputError, LinearScores, Parts
 from kernelfields.constraints import Constraints
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Boundary, Free, LinearFeatures
@@ -47,7 +47,7 @@ def data(rng):
 
 @pytest.fixture
 def model(data):
-    return CRF(0.5, edge_penalty=0.3, constraints=RULE, tol=1e-9).fit(*data)
+    return CRF(0.5, parts=Parts(edges=FreeScores(penalty=0.3)), constraints=RULE, tol=1e-9).fit(*data)
 
 
 def reference_objective(w, X, y):
@@ -94,10 +94,22 @@ def test_weights_of_what_is_forbidden_stay_zero(model):
 @pytest.mark.parametrize("edge_features", [False, True])
 def test_solvers_agree_and_certify(data, solver, edge_features):
     X, y = data
-    fine = CRF(constraints=RULE, edge_features=edge_features, tol=1e-8).fit(X, y)
-    rough = CRF(constraints=RULE, edge_features=edge_features, solver=solver, tol=1e-2).fit(X, y)
+    fine = CRF(
+        constraints=RULE, parts=Parts(edge_features=LinearScores() if edge_features else None), tol=1e-8
+    ).fit(X, y)
+    rough = CRF(
+        constraints=RULE,
+        parts=Parts(edge_features=LinearScores() if edge_features else None),
+        solver=solver,
+        tol=1e-2,
+    ).fit(X, y)
     assert rough.certificate_.lower_bound <= fine.certificate_.value <= rough.certificate_.value + 1e-9
-    single = CRF(constraints=RULE, edge_features=edge_features, solver=solver, tol=1e-4)
+    single = CRF(
+        constraints=RULE,
+        parts=Parts(edge_features=LinearScores() if edge_features else None),
+        solver=solver,
+        tol=1e-4,
+    )
     single.fit([x.astype(np.float32) for x in X], y)
     assert single.certificate_.value == pytest.approx(fine.certificate_.value, rel=1e-3)
 
@@ -143,7 +155,7 @@ def test_certificate_and_hessian_are_finite_under_minus_infinity(rng):
         Term("boundaries", Boundary(chain), 0.2),
         Term("edges", Free(chain, "edge"), 1.0),
     ]
-    problem = Problem.of(Log(chain, labels), terms, offset)
+    problem = Problem.of(LogLoss(chain, labels), terms, offset)
     optimum = LBFGS().minimize(problem, problem.zero(), Stop(gap=1e-12)).point
     for scale in (0.0, 1.0, 10.0):
         point = problem.at(optimum.element + scale * rng.normal(size=problem.size))

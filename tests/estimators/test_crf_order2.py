@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kernelfields import CRF, InputError
+from kernelfields import CRF, FreeScores, InputError, LinearScores, Parts
 from kernelfields.constraints import Constraints
 from kernelfields.structures import Chain, SecondOrderChainBatch
 from kernelfields.testing import Enumerated, check_estimator, labelled_sequences
@@ -19,8 +19,8 @@ def data(rng):
 @pytest.mark.parametrize(
     "model",
     [
-        CRF(structure="chain2", second_order_penalty=3.0, decoder="posterior"),
-        CRF(structure="chain2", edge_features=True, solver="newton-cg"),
+        CRF(structure="chain2", parts=Parts(second_order=FreeScores(penalty=3.0)), decoder="posterior"),
+        CRF(structure="chain2", parts=Parts(edge_features=LinearScores()), solver="newton-cg"),
     ],
     ids=["posterior", "edge features"],
 )
@@ -37,19 +37,29 @@ def test_certificate_bounds_the_optimum(data):
 
 
 def test_second_order_has_a_penalty_of_its_own(data):
-    model = CRF(0.7, edge_penalty=1.9, structure="chain2", second_order_penalty=0.4, tol=1e-10).fit(*data)
+    model = CRF(
+        0.7,
+        parts=Parts(edges=FreeScores(penalty=1.9), second_order=FreeScores(penalty=0.4)),
+        structure="chain2",
+        tol=1e-10,
+    ).fit(*data)
     assert model.mismatch_["second_order"] == pytest.approx(
         0.4 * np.linalg.norm(model.second_order_), rel=1e-3
     )
-    same = CRF(0.7, edge_penalty=1.9, structure="chain2", tol=1e-10).fit(*data)
+    same = CRF(
+        0.7,
+        parts=Parts(edges=FreeScores(penalty=1.9), second_order=FreeScores(penalty=1.9)),
+        structure="chain2",
+        tol=1e-10,
+    ).fit(*data)
     assert same.mismatch_["second_order"] == pytest.approx(1.9 * np.linalg.norm(same.second_order_), rel=1e-3)
-    with pytest.raises(InputError, match="second_order_penalty is -1"):
-        CRF(structure="chain2", second_order_penalty=-1).fit(*data)
+    with pytest.raises(InputError, match="penalty is -1"):
+        CRF(structure="chain2", parts=Parts(second_order=FreeScores(penalty=-1))).fit(*data)
 
 
 def test_a_heavy_penalty_leaves_order_one(data):
     X, y = data
-    heavy = CRF(structure="chain2", second_order_penalty=1e9, tol=1e-9).fit(X, y)
+    heavy = CRF(structure="chain2", parts=Parts(second_order=FreeScores(penalty=1e9)), tol=1e-9).fit(X, y)
     for a, b in zip(heavy.predict_marginals(X), CRF(tol=1e-9).fit(X, y).predict_marginals(X), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
 

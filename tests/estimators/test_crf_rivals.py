@@ -7,10 +7,10 @@ import pycrfsuite
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from kernelfields import CRF
+from kernelfields import CRF, FreeScores, Parts
 from kernelfields.arrays import offsets_of
 from kernelfields.datasets import load_letters
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import LinearFeatures
@@ -27,7 +27,7 @@ def test_without_edges_it_is_multinomial_logistic_regression(letters):
     X, y = np.concatenate(images), np.concatenate(words)
     names, labels = np.unique(y, return_inverse=True)
     chain = ChainBatch(offsets_of([len(word) for word in words]), len(names))
-    problem = Problem.of(Log(chain, labels), [Term("features", LinearFeatures(chain, "node", X), 2.0)])
+    problem = Problem.of(LogLoss(chain, labels), [Term("features", LinearFeatures(chain, "node", X), 2.0)])
     ours = LBFGS().minimize(problem, problem.zero(), Stop(gap=1e-9)).point.value
 
     theirs = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-10, max_iter=10000).fit(X, y)
@@ -54,7 +54,7 @@ def crfsuite_loss(images, words, c2, folder):
 
 def test_with_edges_it_has_crfsuites_optimum(letters, tmp_path):
     images, words = (part[:150] for part in letters)
-    model = CRF(penalty=2.0, fit_intercept=False, boundaries=False, tol=1e-7).fit(images, words)
+    model = CRF(penalty=2.0, parts=Parts(bias=None, boundaries=None), tol=1e-7).fit(images, words)
     assert model.certificate_.value == pytest.approx(crfsuite_loss(images, words, 1.0, tmp_path), rel=1e-4)
 
 
@@ -62,6 +62,8 @@ def test_with_edges_it_has_crfsuites_optimum(letters, tmp_path):
 def test_letters_error_is_that_of_a_good_linear_crf(boundaries, most):
     """CRFsuite at its better setting, c2 = 1: 20.07 %."""
     letters = load_letters()
-    model = CRF(penalty=2.0, boundaries=boundaries, tol=1e-4).fit(*letters.split(0))
+    model = CRF(penalty=2.0, parts=Parts(boundaries=FreeScores() if boundaries else None), tol=1e-4).fit(
+        *letters.split(0)
+    )
     assert model.certificate_.relative_gap <= 1e-4
     assert 1 - model.score(*letters.split(*range(1, 10))) <= most

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields import CRF
+from kernelfields import CRF, LinearScores, Parts
 from kernelfields.errors import InputError
 from kernelfields.solvers import LBFGS, OWLQN, NewtonCG
 from kernelfields.testing import labelled_sequences
@@ -23,7 +23,11 @@ def data(rng):
 def test_solvers_agree(kind, edge_features, solver, data):
     X, y = data
     X = X if kind == "dense" else [sparse.csr_matrix(x) for x in X]
-    settings = {"penalty": 0.5, "tol": 1e-7, "edge_features": edge_features}
+    settings = {
+        "penalty": 0.5,
+        "tol": 1e-7,
+        "parts": Parts(edge_features=LinearScores() if edge_features else None),
+    }
     expected = CRF(**settings).fit(X, y)
     model = CRF(**settings, solver=solver).fit(X, y)
     assert model.certificate_.relative_gap <= 1e-6  # of the last point; an earlier one may bound better
@@ -46,7 +50,7 @@ def test_block_jacobi_refuses_order_two(data):
 @pytest.mark.parametrize("solver", ["newton-cg", "subspace", "conjugate-gradients", NewtonCG()])
 def test_solvers_that_cannot_take_l1_are_refused_and_nothing_is_fitted(data, solver):
     model = CRF(l1=0.5, solver=solver)
-    with pytest.raises(InputError, match="with l1 or norms it must be 'lbfgs', OWLQN"):
+    with pytest.raises(InputError, match="with l1 or norms of parts it must be 'lbfgs', OWLQN"):
         model.fit(*data)
     assert not hasattr(model, "coef_")
 
@@ -57,5 +61,5 @@ def test_l1_takes_its_own_solver_with_its_settings(data):
         for solver in ("lbfgs", OWLQN(memory=3), LBFGS(memory=5))
     ]
     np.testing.assert_allclose(values, values[0], rtol=1e-5)
-    with pytest.raises(InputError, match="is for l1 or norms; the model has none"):
+    with pytest.raises(InputError, match="is for l1 or norms of parts; the model has none"):
         CRF(solver=OWLQN()).fit(*data)

@@ -8,7 +8,7 @@ import pycrfsuite
 import pytest
 from sklearn.base import clone
 
-from kernelfields import CRF, InputError
+from kernelfields import CRF, InputError, Parts
 from kernelfields.features import DictFeatures, TemplateFeatures
 from kernelfields.io import read_conll
 from kernelfields.metrics import token_error
@@ -103,7 +103,7 @@ def test_text_has_crfsuites_optimum_and_tags(sample_dir, tmp_path):
         for name, part in (("train", train), ("test", test))
     }
     labels = [c[2] for c in train]
-    options = {"fit_intercept": False, "boundaries": False, "observed_only": True, "tol": 1e-6}
+    options = {"parts": Parts(bias=None, boundaries=None), "observed_only": True, "tol": 1e-6}
     model = CRF(penalty=2.0, features=extractor, **options).fit(tokens["train"], labels)
 
     def attributes(sentences):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields import CRF, InputError
-from kernelfields.losses import Log
+from kernelfields import CRF, InputError, LinearScores, Parts, Run
+from kernelfields.losses import LogLoss
 from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import OWLQN, Stop
 from kernelfields.spaces import Free, LinearFeatures
@@ -30,7 +30,7 @@ def l1_problem(rng, penalty):
         Term("features", LinearFeatures(chain, "node", features), penalty, L1Norm(0.8)),
         Term("edges", Free(chain, "edge"), 1.0),
     ]
-    return Problem.of(Log(chain, small_labels(chain, rng)), terms)
+    return Problem.of(LogLoss(chain, small_labels(chain, rng)), terms)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
@@ -87,7 +87,7 @@ def test_sparse_and_dense_features_have_one_optimum(rng):
 def test_held_out_data_end_the_search_at_their_best(rng):
     X, y = words(rng, count=25)
     X_dev, y_dev = words(rng, count=25)
-    loose = CRF(penalty=1e-4, patience=3, tol=1e-9)
+    loose = CRF(penalty=1e-4, run=Run(patience=3), tol=1e-9)
     stopped = loose.fit(X, y, X_dev=X_dev, y_dev=y_dev)
     assert stopped.stop_reason_.startswith("The observer")
     held_out = stopped.sequence_log_proba(X_dev, y_dev).sum()
@@ -111,7 +111,12 @@ def test_warm_start_continues(rng):
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"edge_features": True}, {"structure": "chain2"}, {"constraints": None, "fit_intercept": False}],
+    [
+        {},
+        {"parts": Parts(edge_features=LinearScores())},
+        {"structure": "chain2"},
+        {"constraints": None, "parts": Parts(bias=None)},
+    ],
 )
 def test_partial_fit_penalises_the_distance_from_what_was_learnt(options, rng):
     X, y = labelled_sequences(rng, count=40)

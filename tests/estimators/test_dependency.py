@@ -23,6 +23,7 @@ from kernelfields import (
     StructuredSVM,
     load,
 )
+from kernelfields.losses import Log
 from kernelfields.structures import Dependency, DependencyBatch
 
 WORDS = (3, 2, 5, 3, 1, 4, 4, 6)
@@ -160,7 +161,7 @@ def test_held_out_sentences_end_a_training() -> None:
 
 def test_what_trees_are_not_for_is_refused() -> None:
     X, y = task(STRUCTURES["projective"])
-    for settings in ({"constraints": "iob2"}, {"class_weight": "balanced"}):
+    for settings in ({"constraints": "iob2"}, {"loss": Log(class_weight="balanced")}):
         with pytest.raises(InputError, match="is about labels of vertices, which Dependency has not"):
             CRF(structure=Dependency(), **settings).fit(X, y)
     with pytest.raises(InputError, match="rows, expected"):

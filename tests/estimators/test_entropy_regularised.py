@@ -124,5 +124,3 @@ def test_what_is_refused(rng):
         EntropyRegularised(-1.0)
     with pytest.raises(TypeError, match="needs exact sums"):
         CRF(structure=Graph(inference=BeliefPropagation()), loss="entropy").fit(X, y)
-    with pytest.raises(InputError, match="class_weight needs every label"):
-        CRF(structure="graph", class_weight="balanced", loss="entropy").fit(X, y)

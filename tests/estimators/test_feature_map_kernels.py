@@ -7,11 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelfields import CRF, GPSequenceClassifier, KernelCRF, KernelLogisticRegression, StructuredSVM
+from kernelfields import (
+    CRF,
+    FixedScores,
+    GPSequenceClassifier,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelScores,
+    Parts,
+    Run,
+    StructuredSVM,
+)
 from kernelfields.kernels import FeatureMapKernel, Kernel, PairFunction, Polynomial
+from kernelfields.losses import Log
 from kernelfields.objective import SpaceNorm
 
-EXACT = {"penalty": 0.7, "tol": 1e-9, "dtype": "float64"}
+EXACT = {"penalty": 0.7, "tol": 1e-9, "run": Run(dtype="float64")}
 
 
 class Squares(FeatureMapKernel):
@@ -36,7 +47,13 @@ def same(model: Any, other: Any, X: Any, atol: float = 1e-4) -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"structure": "chain2"}, {"class_weight": "balanced"}, {"base_measure": {0: 1.0}}, {"edges": False}],
+    [
+        {},
+        {"structure": "chain2"},
+        {"loss": Log(class_weight="balanced")},
+        {"parts": Parts(known=FixedScores({0: 1.0}))},
+        {"parts": Parts(edges=None)},
+    ],
     ids=repr,
 )
 @pytest.mark.parametrize(
@@ -58,7 +75,7 @@ def test_weights_are_the_expansion(kernel: Kernel, formula: Kernel, settings: di
 
 def test_the_basis_is_the_function_in_the_words_of_the_documentation(rng) -> None:
     X, y = data(rng)
-    model = KernelCRF(Squares(), edges=False, boundaries=False, fit_intercept=False, **EXACT).fit(X, y)
+    model = KernelCRF(Squares(), parts=Parts(edges=None, boundaries=None, bias=None), **EXACT).fit(X, y)
     scores = model.kernel_(X[0], model.basis_) @ model.dual_coef_
     odds = np.exp(scores)
     expected = odds / odds.sum(axis=1, keepdims=True)
@@ -87,11 +104,11 @@ def test_sums_edges_and_labels_go_the_ordinary_way(rng) -> None:
     formula = Polynomial(2, 1.0, 0.0)
     for settings in (
         lambda k: {"kernel": k + PairFunction(np.dot)},
-        lambda k: {"kernel": k, "edge_kernel": True},
+        lambda k: {"kernel": k, "parts": Parts(edge_kernel=KernelScores())},
         lambda k: {"kernel": {0: k, 1: k, 2: "linear"}},
-        lambda k: {"kernel": k, "label_kernel": np.eye(3)},
-        lambda k: {"kernel": k, "norms": {"kernel": SpaceNorm(0.1)}},
-        lambda k: {"kernel": k, "approximation": "cholesky", "random_state": 0},
+        lambda k: {"kernel": k, "parts": Parts(kernel=KernelScores(labels=np.eye(3)))},
+        lambda k: {"kernel": k, "parts": Parts(kernel=KernelScores(norm=SpaceNorm(0.1)))},
+        lambda k: {"kernel": k, "basis": "cholesky", "random_state": 0},
     ):
         model, other = (KernelCRF(**settings(k), **EXACT).fit(X, y) for k in (Squares(), formula))
         same(model, other, X, 1e-3)
@@ -100,14 +117,14 @@ def test_sums_edges_and_labels_go_the_ordinary_way(rng) -> None:
 def test_other_estimators(rng) -> None:
     X, y = data(rng)
     formula = Polynomial(2, 1.0, 0.0)
-    exact = {"tol": 1e-8, "dtype": "float64"}
+    exact = {"tol": 1e-8, "run": Run(dtype="float64")}
     model, other = (GPSequenceClassifier(4.0 * k, **exact).fit(X, y) for k in (Squares(), formula))
     assert len(model.basis_) == 3
     same(model, other, X)
     rows, labels = np.concatenate(X), np.concatenate(y)
     model, other = (KernelLogisticRegression(k, tol=1e-8).fit(rows, labels) for k in (Squares(), formula))
     np.testing.assert_allclose(model.predict_proba(rows), other.predict_proba(rows), atol=1e-5)
-    model, other = (StructuredSVM(k, dtype="float64").fit(X, y) for k in (Squares(), formula))
+    model, other = (StructuredSVM(k, run=Run(dtype="float64")).fit(X, y) for k in (Squares(), formula))
     assert len(model.basis_) > 3  # support vectors, as of every kernel
     assert model.certificate_.value == pytest.approx(other.certificate_.value, rel=2e-3)
 
@@ -130,6 +147,6 @@ def test_held_out_warm_and_stopped(rng, tmp_path) -> None:
     assert held.certificate_.value == pytest.approx(same_as.certificate_.value, rel=1e-3)
     file = tmp_path / "search.npz"
     with pytest.warns(Warning, match="limit"):
-        KernelCRF(Squares(), checkpoint=file, max_iter=3, **EXACT).fit(X, y)
-    again = KernelCRF(Squares(), checkpoint=file, **EXACT).fit(X, y)
+        KernelCRF(Squares(), max_iter=3, **EXACT).set_params(run__checkpoint=file).fit(X, y)
+    again = KernelCRF(Squares(), **EXACT).set_params(run__checkpoint=file).fit(X, y)
     same(again, model, X)

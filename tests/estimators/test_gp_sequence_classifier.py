@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from kernelfields import GPSequenceClassifier, InputError, KernelCRF
+from kernelfields import GPSequenceClassifier, InputError, KernelCRF, Parts, Run
 from kernelfields.kernels import RBF
 from kernelfields.selection import SGPS
 from kernelfields.testing import check_estimator, labelled_sequences
 
-EXACT = {"dtype": "float64", "tol": 1e-10}
+EXACT = {"run": Run(dtype="float64"), "tol": 1e-10}
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def data(rng):
 
 
 def test_estimator_passes_all_checks(rng):
-    check_estimator(GPSequenceClassifier(RBF(0.5), dtype="float64"), rng)
+    check_estimator(GPSequenceClassifier(RBF(0.5), run=Run(dtype="float64")), rng)
 
 
 def test_value_is_the_objective_of_the_paper(data):
@@ -33,7 +33,7 @@ def test_value_is_the_objective_of_the_paper(data):
 def test_it_is_a_kernel_crf_with_penalty_two(data):
     X, y = data
     model = GPSequenceClassifier(RBF(0.5), **EXACT).fit(X, y)
-    field = KernelCRF(RBF(0.5), penalty=2.0, fit_intercept=False, boundaries=False, **EXACT).fit(X, y)
+    field = KernelCRF(RBF(0.5), penalty=2.0, parts=Parts(bias=None, boundaries=None), **EXACT).fit(X, y)
     np.testing.assert_allclose(model.dual_coef_, field.dual_coef_, atol=1e-9)
 
 

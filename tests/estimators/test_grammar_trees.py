@@ -15,6 +15,7 @@ from kernelfields import (
     CRF,
     InputError,
     KernelCRF,
+    Parts,
     PassiveAggressive,
     StochasticCRF,
     StructuredPerceptron,
@@ -78,7 +79,7 @@ def test_learns_answers_and_is_kept(name: str, tmp_path: Any) -> None:
 
 def test_reaches_the_optimum() -> None:
     X, y = task()
-    model = clone(MODELS["crf"]).set_params(structure=STRUCTURE, fit_intercept=False).fit(X, y)
+    model = clone(MODELS["crf"]).set_params(structure=STRUCTURE, parts=Parts(bias=None)).fit(X, y)
     batch = GrammarBatch(WORDS, GRAMMAR)
     outputs = STRUCTURE.encode(y, batch.offsets, None)
 

@@ -12,17 +12,19 @@ from kernelfields import (
     GPSequenceClassifier,
     KernelCRF,
     PassiveAggressive,
+    Run,
     StochasticCRF,
     StructuredPerceptron,
 )
 from kernelfields.errors import InputError
 from kernelfields.fitting.observers import EarlyStopping
+from kernelfields.losses import Log
 from kernelfields.selection import GreedyCliques
 
 ALL = [
     CRF,
     KernelCRF,
-    lambda: KernelCRF(selection=GreedyCliques()),
+    lambda: KernelCRF(basis=GreedyCliques()),
     GPSequenceClassifier,
     BoostedCRF,
     StructuredPerceptron,
@@ -49,9 +51,11 @@ def tagged(rng, count):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda **more: CRF(1e-4, constraints="iob2", tol=1e-9, patience=2, **more),
-        lambda **more: CRF(1e-4, constraints="iob2", tol=1e-9, patience=2, structure="chain2", **more),
-        lambda **more: KernelCRF(penalty=1e-4, constraints="iob2", tol=1e-9, patience=2, **more),
+        lambda **more: CRF(1e-4, constraints="iob2", tol=1e-9, run=Run(patience=2), **more),
+        lambda **more: CRF(
+            1e-4, constraints="iob2", tol=1e-9, run=Run(patience=2), structure="chain2", **more
+        ),
+        lambda **more: KernelCRF(penalty=1e-4, constraints="iob2", tol=1e-9, run=Run(patience=2), **more),
     ],
     ids=["crf", "crf-order-2", "kernel-crf"],
 )
@@ -108,9 +112,16 @@ def test_weights_that_say_nothing_are_refused(make, rng):
         make().fit(X, y, sample_weight=np.zeros(12))
 
 
-@pytest.mark.parametrize("make", [CRF, KernelCRF, BoostedCRF])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda weights: CRF(loss=Log(class_weight=weights)),
+        lambda weights: KernelCRF(loss=Log(class_weight=weights)),
+        lambda weights: BoostedCRF(class_weight=weights),
+    ],
+)
 def test_negative_class_weights_are_refused(make, rng):
     X, y = tagged(rng, 12)
     for bad in (-5, np.nan, np.inf, "much"):
         with pytest.raises(InputError, match="class_weight of 'O'"):
-            make(class_weight={"O": bad}).fit(X, y)
+            make({"O": bad}).fit(X, y)

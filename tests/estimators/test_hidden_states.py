@@ -8,9 +8,19 @@ import pytest
 from sklearn.base import clone
 
 import kernelfields as kf
-from kernelfields import CRF, HiddenStates, InputError, KernelCRF, ModelFormatError, StructuredSVM
+from kernelfields import (
+    CRF,
+    FixedScores,
+    HiddenStates,
+    InputError,
+    KernelCRF,
+    KernelScores,
+    ModelFormatError,
+    Parts,
+    StructuredSVM,
+)
 from kernelfields.decoders import BayesRule, Viterbi
-from kernelfields.losses import OwnedStates
+from kernelfields.losses import Log, OwnedStates
 from kernelfields.testing import Enumerated
 
 CENTRES = np.array([[[-2.0, 0], [2, 0]], [[0, -2], [0, 2]]])
@@ -168,8 +178,10 @@ def test_weights_missing_labels_and_further_options(rng):
     assert 0 <= flat.score(X, y, sample_weight=np.arange(12)) <= 1
     single = clone(model).fit([x.astype(np.float32) for x in X], y)
     np.testing.assert_allclose(single.objective_, flat.objective_, rtol=1e-3)
-    measured = HiddenStates(CRF(0.3, base_measure={"a": 5.0}), n_init=1, random_state=0).fit(X, y)
-    assert measured.estimator_.base_measure == {0: 5.0, 1: 5.0}
+    measured = HiddenStates(
+        CRF(0.3, parts=Parts(known=FixedScores({"a": 5.0}))), n_init=1, random_state=0
+    ).fit(X, y)
+    assert measured.estimator_.parts["known"] == FixedScores({0: 5.0, 1: 5.0})
 
 
 def test_tokens(rng):
@@ -206,16 +218,22 @@ def test_files_copies_and_seeds(rng, tmp_path):
         ({"method": "cccp"}, "method='cccp' is not known"),
         ({"share": 0.5}, "share is 0.5, which needs a KernelCRF"),
         ({"share": 1.0, "estimator": KernelCRF()}, "share is 1.0; states that have all in common are one"),
-        ({"estimator": KernelCRF(label_kernel=np.eye(2))}, "does not go with label_kernel"),
+        (
+            {"estimator": KernelCRF(parts=Parts(kernel=KernelScores(labels=np.eye(2))))},
+            "takes no kernel on labels",
+        ),
         ({"start": "zero"}, "start='zero' is not known"),
         ({"n_init": 0}, "n_init is 0"),
         ({"decoder": BayesRule()}, "decoder is BayesRule.*for hidden states"),
         ({"estimator": CRF(loss="pseudo")}, "does not go with loss='pseudo'"),
-        ({"estimator": CRF(class_weight="balanced")}, "does not go with class_weight"),
+        ({"estimator": CRF(loss=Log(class_weight="balanced"))}, "does not go with loss=Log"),
         ({"estimator": CRF(warm_start=True)}, "does not go with warm_start=True"),
         ({"estimator": CRF(structure="segments")}, "takes sequences, trees and graphs"),
         ({"estimator": KernelCRF({"a": "rbf", "b": "linear"})}, "one kernel for all labels"),
-        ({"estimator": CRF(base_measure=len)}, "base_measure of estimator that is a mapping"),
+        (
+            {"estimator": CRF(parts=Parts(known=FixedScores(len)))},
+            "takes FixedScores of a mapping",
+        ),
     ],
 )
 def test_bad_settings_change_nothing(settings, message, rng):

@@ -9,7 +9,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 import kernelfields as kf
-from kernelfields import CRF, HiddenUnitCRF, InputError
+from kernelfields import CRF, FreeScores, HiddenUnitCRF, InputError, Parts
+from kernelfields.losses import Log, VariationalEM
 from kernelfields.models import hidden_units
 from kernelfields.models.hidden_units import unit_gradients, unit_scores
 from kernelfields.solvers import NewtonCG
@@ -43,7 +44,7 @@ def test_derivatives_of_sums(largest, rng, monkeypatch):
 @pytest.mark.parametrize("structure", ["chain", "chain2", "tree", "graph"])
 def test_gradient_of_the_objective(structure, rng):
     X, y = drawn(rng, 5)
-    model = HiddenUnitCRF(0.3, n_units=3, structure=structure, edge_penalty=0.7)
+    model = HiddenUnitCRF(0.3, n_units=3, structure=structure, parts=Parts(edges=FreeScores(penalty=0.7)))
     training = model._training(linked(X, structure), y, None, np.arange(5.0))
     problem = model._problem(training)
     element = rng.normal(size=len(problem.start(np.random.RandomState(0))))
@@ -55,7 +56,9 @@ def test_gradient_of_the_objective(structure, rng):
 
 def test_the_objective_is_that_of_the_fitted_model(rng):
     X, y = drawn(rng)
-    model = HiddenUnitCRF(0.1, n_units=6, edge_penalty=0.4, n_init=2, random_state=0).fit(X, y)
+    model = HiddenUnitCRF(
+        0.1, n_units=6, parts=Parts(edges=FreeScores(penalty=0.4)), n_init=2, random_state=0
+    ).fit(X, y)
     small = ("unit_coef_", "unit_intercept_", "unit_labels_", "intercept_", "start_", "end_")
     size = sum(0.1 * float((vars(model)[name] ** 2).sum()) for name in small)
     size += 0.4 * float((model.transitions_**2).sum())
@@ -72,8 +75,10 @@ def test_units_that_say_nothing_about_labels_leave_a_plain_model(rng):
     """With a penalty that only transitions can pay, units are off and the CRF without features is left."""
     X, y = drawn(rng, 10)
     y = [sorted(one) for one in y]
-    model = HiddenUnitCRF(1e6, n_units=2, edge_penalty=0.1, random_state=0, tol=1e-4).fit(X, y)
-    plain = CRF(1e6, edge_penalty=0.1, tol=1e-6).fit(X, y)
+    model = HiddenUnitCRF(
+        1e6, n_units=2, parts=Parts(edges=FreeScores(penalty=0.1)), random_state=0, tol=1e-4
+    ).fit(X, y)
+    plain = CRF(1e6, parts=Parts(edges=FreeScores(penalty=0.1)), tol=1e-6).fit(X, y)
     for found, wanted in zip(model.predict_marginals(X), plain.predict_marginals(X), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-3)
 
@@ -103,7 +108,9 @@ def test_options(rng, tmp_path):
     assert clone(model).fit(X, [[None, *one[1:]] for one in y]).classes_.tolist() == ["a", "b"]
     seen = []
     early = (
-        clone(model).set_params(patience=2, callback=seen.append).fit(X[:8], y[:8], X_dev=X[8:], y_dev=y[8:])
+        clone(model)
+        .set_params(run__patience=2, run__callback=seen.append)
+        .fit(X[:8], y[:8], X_dev=X[8:], y_dev=y[8:])
     )
     assert len(seen) > 2
     assert early.objective_ >= clone(model).fit(X[:8], y[:8]).objective_ - 1e-6
@@ -119,6 +126,8 @@ def test_options(rng, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
+        ({"loss": "pseudo"}, "^loss='pseudo' is not known; choose one of 'log'.$"),
+        ({"loss": VariationalEM()}, "^loss is VariationalEM.*; it must be one of 'log' or a Log.$"),
         ({"n_units": 0}, "n_units is 0"),
         ({"n_init": 0}, "n_init is 0"),
         ({"penalty": -1}, "penalty is -1"),
@@ -133,6 +142,14 @@ def test_bad_settings_change_nothing(settings, message, rng):
     with pytest.raises(InputError, match=message):
         model.set_params(**settings).fit(X, y)
     assert model.objective_ == before
+
+
+def test_costs_inside_the_loss(rng):
+    X, y = drawn(rng, 4)
+    plain, costly = (
+        HiddenUnitCRF(n_units=2, random_state=0, loss=loss).fit(X, y) for loss in ("log", Log("hamming"))
+    )
+    assert costly.objective_ > plain.objective_
 
 
 def test_a_limit_is_a_warning(rng):

@@ -12,25 +12,38 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
-from kernelfields import CRF, InputError, KernelCRF
+from kernelfields import (
+    CRF,
+    FixedScores,
+    FreeScores,
+    InputError,
+    KernelCRF,
+    KernelScores,
+    LinearScores,
+    Parts,
+    Run,
+)
 from kernelfields.constraints import Constraints
 from kernelfields.datasets import load_letters
 from kernelfields.decoders import BayesRule
 from kernelfields.kernels import RBF, Kernel, Linear, Polynomial
+from kernelfields.losses import Log
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
 
-EXACT = {"dtype": "float64", "tol": 1e-10}
+EXACT = {"run": Run(dtype="float64"), "tol": 1e-10}
 
 VARIANTS = {
-    "plain": KernelCRF(dtype="float64"),
-    "edge kernel": KernelCRF(edge_kernel=True, penalty=0.5, dtype="float64"),
-    "bare": KernelCRF("polynomial", boundaries=False, edge_penalty=3.0, dtype="float64"),
-    "newton": KernelCRF(solver="newton-cg", decoder="viterbi", fit_intercept=True, dtype="float64"),
-    "balanced": KernelCRF(class_weight="balanced", dtype="float64"),
-    "second order": KernelCRF(structure="chain2", dtype="float64"),
-    "two kernels": KernelCRF(["rbf", "linear"], penalty=[0.5, 2.0], dtype="float64"),
-    "no edges": KernelCRF(edges=False, dtype="float64"),
+    "plain": KernelCRF(run=Run(dtype="float64")),
+    "edge kernel": KernelCRF(parts=Parts(edge_kernel=KernelScores()), penalty=0.5, run=Run(dtype="float64")),
+    "bare": KernelCRF(
+        "polynomial", parts=Parts(boundaries=None, edges=FreeScores(penalty=3.0)), run=Run(dtype="float64")
+    ),
+    "newton": KernelCRF(solver="newton-cg", decoder="viterbi", run=Run(dtype="float64")),
+    "balanced": KernelCRF(loss=Log(class_weight="balanced"), run=Run(dtype="float64")),
+    "second order": KernelCRF(structure="chain2", run=Run(dtype="float64")),
+    "two kernels": KernelCRF(["rbf", "linear"], penalty=[0.5, 2.0], run=Run(dtype="float64")),
+    "no edges": KernelCRF(parts=Parts(edges=None), run=Run(dtype="float64")),
 }
 
 
@@ -53,9 +66,9 @@ def test_estimator_passes_all_checks(name, rng):
     "options",
     [
         {},
-        {"fit_intercept": False, "boundaries": False, "edge_penalty": 3.0},
-        {"structure": "chain2", "second_order_penalty": 0.3},
-        {"class_weight": {"red": 2.0}},
+        {"parts": Parts(bias=None, boundaries=None, edges=FreeScores(penalty=3.0))},
+        {"structure": "chain2", "parts": Parts(second_order=FreeScores(penalty=0.3))},
+        {"loss": Log(class_weight={"red": 2.0})},
         {"constraints": Constraints(forbidden_pairs=[("red", "blue")])},
     ],
 )
@@ -75,11 +88,13 @@ def test_linear_kernel_is_the_linear_crf(options, data):
 
 def test_linear_edge_kernel_is_the_linear_crf_with_edge_features(data):
     X, y = data
-    linear = CRF(0.5, edge_features=True, tol=1e-10).fit(X, y)
-    kernel = KernelCRF("linear", penalty=0.5, edge_kernel=True, **EXACT).fit(X, y)
+    linear = CRF(0.5, parts=Parts(edge_features=LinearScores()), tol=1e-10).fit(X, y)
+    kernel = KernelCRF("linear", penalty=0.5, parts=Parts(edge_kernel=KernelScores()), **EXACT).fit(X, y)
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-9)
     assert_same_marginals(kernel, linear, X)
-    other = KernelCRF("linear", penalty=0.5, edge_kernel=Linear(), **EXACT).fit(X, y)
+    other = KernelCRF("linear", penalty=0.5, parts=Parts(edge_kernel=KernelScores(Linear())), **EXACT).fit(
+        X, y
+    )
     assert_same_marginals(kernel, other, X)
 
 
@@ -161,16 +176,14 @@ def test_several_kernels_are_their_weighted_sum(data):
         def diagonal(self, X):
             return self.block(X, X).diagonal()
 
-    settings = {
-        "fit_intercept": False,
-        "boundaries": False,
-        **EXACT,
-    }  # b would take the first of the penalties
-    several = KernelCRF([RBF(0.3), Polynomial(2)], penalty=[0.5, 4.0], edge_penalty=0.7, **settings)
-    one = KernelCRF(Both(), penalty=1.0, edge_penalty=0.7, **settings)
+    bare = Parts(bias=None, boundaries=None)  # b would take the first of the penalties
+    parts = bare.set_params(edges__penalty=0.7)
+    several = KernelCRF([RBF(0.3), Polynomial(2)], penalty=[0.5, 4.0], parts=parts, **EXACT)
+    one = KernelCRF(Both(), penalty=1.0, parts=parts, **EXACT)
     assert_same_marginals(several.fit(X, y), one.fit(X, y), X)
-    plain = KernelCRF([RBF(0.3), RBF(0.3)], penalty=1.0, **settings).fit(X, y)
-    twice = KernelCRF([RBF(0.3)], penalty=[0.5], edge_penalty=1.0, **settings).fit(X, y)
+    plain = KernelCRF([RBF(0.3), RBF(0.3)], penalty=1.0, parts=bare, **EXACT).fit(X, y)
+    parts = bare.set_params(edges__penalty=1.0)
+    twice = KernelCRF([RBF(0.3)], penalty=[0.5], parts=parts, **EXACT).fit(X, y)
     assert_same_marginals(plain, twice, X)
     for kernels, penalties, words in (
         ([], 1.0, "empty"),
@@ -185,16 +198,20 @@ def test_several_kernels_are_their_weighted_sum(data):
 def test_kernel_on_labels(data):
     X, y = data
     plain = KernelCRF(**EXACT).fit(X, y)
-    assert_same_marginals(plain, KernelCRF(label_kernel=np.eye(3), **EXACT).fit(X, y), X)
-    assert_same_marginals(plain, KernelCRF(label_kernel=np.eye(3) + 5.0, **EXACT).fit(X, y), X)
+    assert_same_marginals(
+        plain, KernelCRF(parts=Parts(kernel=KernelScores(labels=np.eye(3))), **EXACT).fit(X, y), X
+    )
+    assert_same_marginals(
+        plain, KernelCRF(parts=Parts(kernel=KernelScores(labels=np.eye(3) + 5.0)), **EXACT).fit(X, y), X
+    )
     shared = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    model = KernelCRF(label_kernel=shared, **EXACT).fit(X, y)
+    model = KernelCRF(parts=Parts(kernel=KernelScores(labels=shared)), **EXACT).fit(X, y)
     mu = np.concatenate(model.predict_marginals(X))
     parts = np.concatenate(y)[:, None] == model.classes_
     np.testing.assert_allclose(model.dual_coef_, (parts - mu) @ shared, atol=1e-3)
     for bad, words in ((np.eye(2), "expected"), (-np.eye(3), "negative eigenvalue")):
         with pytest.raises(InputError, match=words):
-            KernelCRF(label_kernel=bad).fit(X, y)
+            KernelCRF(parts=Parts(kernel=KernelScores(labels=bad))).fit(X, y)
 
 
 def tilt(X):
@@ -205,17 +222,17 @@ def tilt(X):
 def test_base_measure_shifts_scores(data, rng):
     """With functions that can be nothing but zero, p is the base measure."""
     X, y = data
-    model = KernelCRF(penalty=1e9, base_measure=tilt, tol=1e-6).fit(X, y)
+    model = KernelCRF(penalty=1e9, parts=Parts(known=FixedScores(tilt)), tol=1e-6).fit(X, y)
     x = rng.normal(size=(4, 3))
     expected = np.exp(tilt(x)) / np.exp(tilt(x)).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_marginals([x])[0], expected, atol=1e-4)
-    fixed = KernelCRF(penalty=1e9, base_measure={"red": 1.0}, tol=1e-6).fit(X, y)
+    fixed = KernelCRF(penalty=1e9, parts=Parts(known=FixedScores({"red": 1.0})), tol=1e-6).fit(X, y)
     np.testing.assert_allclose(fixed.predict_marginals([x])[0][0], np.exp([0, 0, 1]) / (2 + np.e), atol=1e-4)
 
 
 def test_base_measure_is_an_offset_of_the_scores(data):
     X, y = data
-    model = KernelCRF(base_measure=tilt, **EXACT).fit(X, y)
+    model = KernelCRF(parts=Parts(known=FixedScores(tilt)), **EXACT).fit(X, y)
     batch = model._batch(X, None, None)
     mu = batch.batch.marginals(batch.scores).parts["node"]
     parts = np.concatenate(y)[:, None] == model.classes_
@@ -231,12 +248,14 @@ def test_base_measure_is_an_offset_of_the_scores(data):
         (lambda X: np.full((len(X), 3), np.nan), "NaN"),
     ):
         with pytest.raises(InputError, match=words):
-            KernelCRF(base_measure=bad).fit(X, y)
+            KernelCRF(parts=Parts(known=FixedScores(bad))).fit(X, y)
 
 
 def test_attributes_are_the_scores(data, rng):
     X, y = data
-    model = KernelCRF(RBF(0.3), edge_kernel=Polynomial(2), fit_intercept=True, dtype="float64").fit(X, y)
+    model = KernelCRF(
+        RBF(0.3), parts=Parts(edge_kernel=KernelScores(Polynomial(2))), run=Run(dtype="float64")
+    ).fit(X, y)
     x = rng.normal(size=(3, 3))
     node = RBF(0.3)(x, model.basis_) @ model.dual_coef_ + model.intercept_
     node[0] += model.start_
@@ -353,7 +372,7 @@ def test_letters_are_read_better_than_by_a_linear_model():
 def test_progress_is_shown_and_reported(data, capsys):
     X, y = data
     seen = []
-    model = KernelCRF(verbose=1, callback=seen.append).fit(X, y)
+    model = KernelCRF(verbose=1, run=Run(callback=seen.append)).fit(X, y)
     shown = capsys.readouterr().err
     assert f"iteration {model.n_iter_}" in shown
     assert "relative gap" in shown
@@ -378,7 +397,7 @@ def test_stopping_early_is_said(data):
     "options",
     [
         {},
-        {"edge_kernel": "linear", "fit_intercept": True, "base_measure": tilt},
+        {"parts": Parts(edge_kernel=KernelScores("linear"), known=FixedScores(tilt))},
         {"kernel": {"red": RBF(0.3), "green": "linear", "blue": "linear"}},
     ],
 )
@@ -386,8 +405,8 @@ def test_held_out_sequences_end_the_search(options, data, rng):
     """The model kept is the one that the held-out sequences like best among all iterations."""
     X, y = data
     X_dev, y_dev = labelled_sequences(rng, count=20)
-    made = {"penalty": 1e-3, "dtype": "float64", "tol": 1e-6, **options}
-    stopped = KernelCRF(patience=3, **made).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    made = {"penalty": 1e-3, "run": Run(dtype="float64"), "tol": 1e-6, **options}
+    stopped = KernelCRF(**made).set_params(run__patience=3).fit(X, y, X_dev=X_dev, y_dev=y_dev)
     assert stopped.stop_reason_.startswith("The observer")
     likelihood = []
     for iterations in range(stopped.n_iter_ + 1):
@@ -404,11 +423,14 @@ def test_bad_settings_are_refused(data):
     for options, words in (
         ({"penalty": -1}, "penalty is -1"),
         ({"kernel": "tree"}, "kernel='tree' is not known"),
-        ({"dtype": "int8"}, "dtype is 'int8'"),
+        ({"run": "float64"}, "run is 'float64'; it must be a Run"),
         ({"structure": "chain3"}, "structure='chain3' is not known"),
         ({"solver": "adam"}, "solver='adam' is not known"),
         (
-            {"kernel": {"red": RBF(), "green": RBF(), "blue": RBF()}, "edge_kernel": True},
+            {
+                "kernel": {"red": RBF(), "green": RBF(), "blue": RBF()},
+                "parts": Parts(edge_kernel=KernelScores()),
+            },
             "kernel of their own",
         ),
     ):
@@ -440,8 +462,15 @@ def test_kernels_of_other_libraries_and_sums(data):
     ours = KernelCRF(RBF(0.5), **EXACT).fit(X, y)
     assert_same_marginals(ours, KernelCRF(gaussian_process.kernels.RBF(1.0), **EXACT).fit(X, y), X)
     assert_same_marginals(ours, KernelCRF(lambda X, Y: rbf_kernel(X, Y, 0.5), **EXACT).fit(X, y), X)
-    both = KernelCRF(RBF(0.5) + 0.5 * Linear(), edge_penalty=1.0, boundaries=False, **EXACT).fit(X, y)
-    listed = KernelCRF([RBF(0.5), Linear()], penalty=[1.0, 2.0], edge_penalty=1.0, boundaries=False, **EXACT)
+    both = KernelCRF(
+        RBF(0.5) + 0.5 * Linear(), parts=Parts(edges=FreeScores(penalty=1.0), boundaries=None), **EXACT
+    ).fit(X, y)
+    listed = KernelCRF(
+        [RBF(0.5), Linear()],
+        penalty=[1.0, 2.0],
+        parts=Parts(edges=FreeScores(penalty=1.0), boundaries=None),
+        **EXACT,
+    )
     assert_same_marginals(both, listed.fit(X, y), X)
 
 
@@ -449,7 +478,7 @@ def test_observations_that_repeat_share_coefficients(data):
     X, y = data
     rounded = [np.round(x) for x in X]  # few different rows
     flat = np.concatenate(rounded)
-    model = KernelCRF(RBF(0.3), penalty=0.5, edge_kernel=True, fit_intercept=True, **EXACT).fit(rounded, y)
+    model = KernelCRF(RBF(0.3), penalty=0.5, parts=Parts(edge_kernel=KernelScores()), **EXACT).fit(rounded, y)
     assert len(model.basis_) == len(np.unique(flat, axis=0)) < len(flat)
 
     class Nudged(Kernel):
@@ -462,7 +491,7 @@ def test_observations_that_repeat_share_coefficients(data):
             return np.ones(len(X))
 
     numbered = np.column_stack([flat, np.arange(len(flat))])
-    apart = KernelCRF(Nudged(), penalty=0.5, edge_kernel=True, fit_intercept=True, **EXACT)
+    apart = KernelCRF(Nudged(), penalty=0.5, parts=Parts(edge_kernel=KernelScores()), **EXACT)
     lengths = [len(x) for x in rounded]
     apart.fit(numbered, y, lengths=lengths)
     assert len(apart.basis_) == len(flat)
@@ -476,4 +505,6 @@ def test_observations_that_repeat_share_coefficients(data):
 def test_tiled_gram_matrices_give_the_same(data):
     X, y = data
     stored = KernelCRF(RBF(0.3), **EXACT).fit(X, y)
-    assert_same_marginals(stored, KernelCRF(RBF(0.3), memory_limit=1000, **EXACT).fit(X, y), X)
+    assert_same_marginals(
+        stored, KernelCRF(RBF(0.3), **EXACT).set_params(run__memory_limit=1000).fit(X, y), X
+    )

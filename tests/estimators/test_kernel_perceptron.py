@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields import InputError, KernelPerceptron, StructuredPerceptron
+from kernelfields import InputError, KernelPerceptron, Parts, StructuredPerceptron
 from kernelfields.kernels import RBF, Linear
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import check_estimator, labelled_sequences
@@ -26,7 +26,7 @@ def test_with_a_linear_kernel_it_is_the_linear_perceptron(combination, rng):
     X, y = labelled_sequences(rng, 40)
     kernel = KernelPerceptron(Linear(), combination=combination, max_iter=3, shuffle=False).fit(X, y)
     linear = StructuredPerceptron(
-        combination == "averaged", max_iter=3, shuffle=False, fit_intercept=False, boundaries=False
+        combination == "averaged", max_iter=3, shuffle=False, parts=Parts(bias=None, boundaries=None)
     ).fit(X, y)
     np.testing.assert_allclose(kernel.basis_.T @ kernel.dual_coef_, linear.coef_.T, atol=1e-9)
     np.testing.assert_allclose(kernel.transitions_, linear.transitions_, atol=1e-9)
@@ -40,7 +40,7 @@ def test_votes_are_those_of_all_models_on_the_way(rng):
         labels = np.zeros(len(votes), dtype=int)
         if n:
             steps = StructuredPerceptron(
-                False, max_iter=1, shuffle=False, fit_intercept=False, boundaries=False
+                False, max_iter=1, shuffle=False, parts=Parts(bias=None, boundaries=None)
             )
             steps.partial_fit(X[:n], y[:n], classes=["blue", "green", "red"])
             chain = ChainBatch(np.cumsum([0, *map(len, X)]), 3)

@@ -216,7 +216,7 @@ def test_a_refused_fit_changes_nothing(model) -> None:
         ({"max_iter": -1}, "max_iter is -1"),
         ({"graph": "knn"}, "graph is 'knn'; it must be a NeighborGraph"),
         ({"graph": 7}, "graph is 7; it must be a NeighborGraph"),
-        ({"callback": 1}, "callback is 1"),
+        ({"run": 1}, "run is 1; it must be a Run"),
     ],
 )
 def test_bad_settings_are_refused(settings, message) -> None:
@@ -230,7 +230,7 @@ def test_progress_and_a_limit_that_is_too_low(model, capsys) -> None:
     X, _, y = spirals()
     seen = []
     with pytest.warns(ConvergenceWarning, match="After 2 iterations probabilities may be off by"):
-        model(NeighborGraph(4), max_iter=2, callback=seen.append, verbose=1).fit(X, y)
+        model(NeighborGraph(4), max_iter=2, run=kf.Run(callback=seen.append), verbose=1).fit(X, y)
     assert seen[-1].iteration == 2
     assert "iteration 2" in capsys.readouterr().err
     fitted = model(NeighborGraph(4)).fit(X, y)

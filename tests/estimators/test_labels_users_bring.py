@@ -21,6 +21,7 @@ from kernelfields import (
     KernelLogisticRegression,
     KernelPerceptron,
     PassiveAggressive,
+    Run,
     SequenceAdaBoost,
     StochasticCRF,
     StructuredPerceptron,
@@ -43,7 +44,7 @@ HOLES = [["a", None, "a", "b"], ["b", "a", None], ["a"], ["a", "b", "b", "a", "a
 @pytest.mark.parametrize(
     "hole", [float("nan"), np.float32("nan"), np.float64("nan"), pd.NA, pd.NaT], ids=lambda hole: repr(hole)
 )
-@pytest.mark.parametrize("make", [CRF, lambda: KernelCRF(dtype="float64"), HMM])
+@pytest.mark.parametrize("make", [CRF, lambda: KernelCRF(run=Run(dtype="float64")), HMM])
 def test_what_pandas_calls_missing_is_none(make, hole, X):
     holes = [[hole if label is None else label for label in labels] for labels in HOLES]
     model, same = make().fit(X, holes), make().fit(X, HOLES)

@@ -21,7 +21,9 @@ from kernelfields import (
     KernelCRF,
     KernelLogisticRegression,
     KernelPerceptron,
+    Parts,
     PassiveAggressive,
+    Run,
     SequenceAdaBoost,
     StructuredSVM,
     StructureLearner,
@@ -50,7 +52,7 @@ MODELS = {
     "cascade, inputs": Cascade(
         CRF(), CRF(), window=3, folds=2, keep_inputs=True, refit=False, random_state=0
     ),
-    "structure": StructureLearner(KernelCRF("rbf", edges=False), candidates=[Edges()]),
+    "structure": StructureLearner(KernelCRF("rbf", parts=Parts(edges=None)), candidates=[Edges()]),
 }
 
 
@@ -178,7 +180,7 @@ def test_interrupted_expectation_maximisation_keeps_its_model(after, data):
         if progress.iteration == after:
             raise KeyboardInterrupt
 
-    model = HMM(n_states=3, callback=interrupt, tol=1e-12, random_state=0, n_init=3)
+    model = HMM(n_states=3, run=Run(callback=interrupt), tol=1e-12, random_state=0, n_init=3)
     with pytest.warns(ConvergenceWarning, match="Interrupted"):
         model.fit(X)
     assert model.n_iter_ == after

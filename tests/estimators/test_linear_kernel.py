@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields import CRF, KernelCRF, StructuredSVM, load
+from kernelfields import CRF, FixedScores, KernelCRF, KernelScores, Parts, Run, StructuredSVM, load
+from kernelfields.losses import Log
 
-EXACT = {"penalty": 0.7, "tol": 1e-8, "dtype": "float64"}
+EXACT = {"penalty": 0.7, "tol": 1e-8, "run": Run(dtype="float64")}
 
 
 def data(rng, count=20):
@@ -16,20 +17,21 @@ def data(rng, count=20):
     return [np.eye(4)[labels] + rng.normal(size=(len(labels), 4)) for labels in y], y
 
 
-def expansion(**settings):
+def expansion(parts=None, **settings):
     """Return the same model as an expansion over observations: a kernel on labels asks for one."""
-    return KernelCRF("linear", label_kernel=np.eye(3), **EXACT, **settings)
+    parts = Parts(parts, kernel=KernelScores(labels=np.eye(3)))
+    return KernelCRF("linear", parts=parts, **EXACT, **settings)
 
 
 @pytest.mark.parametrize(
     "settings",
     [
         {},
-        {"fit_intercept": False},
+        {"parts": Parts(bias=None)},
         {"structure": "chain2"},
-        {"class_weight": "balanced"},
-        {"base_measure": {0: 1.0}},
-        {"edges": False},
+        {"loss": Log(class_weight="balanced")},
+        {"parts": Parts(known=FixedScores({0: 1.0}))},
+        {"parts": Parts(edges=None)},
     ],
     ids=repr,
 )
@@ -79,7 +81,7 @@ def test_sparse_held_out_warm_and_saved(rng, tmp_path):
 
 def test_support_vector_machines_keep_support_vectors(rng):
     X, y = data(rng)
-    made = {"penalty": 1.0, "tol": 1e-4, "dtype": "float64"}
+    made = {"penalty": 1.0, "tol": 1e-4, "run": Run(dtype="float64")}
     kernel, linear = (StructuredSVM(k, **made).fit(X, y) for k in ("linear", None))
     assert len(kernel.basis_) > 4
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=1e-3)

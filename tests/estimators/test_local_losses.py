@@ -10,8 +10,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, logsumexp
 
-from kernelfields import CRF, KernelCRF
-from kernelfields.errors import InputError
+from kernelfields import CRF, FreeScores, KernelCRF, KernelScores, Parts, Run
+from kernelfields.losses import Piecewise, PseudoLikelihood
 from kernelfields.structures import GraphBatch, Structure
 
 L, D = 3, 2
@@ -90,8 +90,13 @@ def as_graphs(X):
 @pytest.mark.parametrize("weights", [None, {0: 3.0, 2: 0.5}])
 def test_certificates_hold_for_another_solver(loss, weights, rng):
     X, y = graphs(rng)
+    kind = {"pseudo": PseudoLikelihood, "piecewise": Piecewise}[loss]
     model = CRF(
-        0.7, edge_penalty=1.3, structure=Shape(), loss=loss, class_weight=weights, tol=1e-6, boundaries=False
+        0.7,
+        parts=Parts(edges=FreeScores(penalty=1.3), boundaries=None),
+        structure=Shape(),
+        loss=kind(class_weight=weights),
+        tol=1e-6,
     ).fit(X, y)
     value, start = objective(loss, X, y, 0.7, 1.3, [(weights or {}).get(k, 1.0) for k in range(L)])
     found = minimize(value, start, method="BFGS", options={"gtol": 1e-5})
@@ -108,7 +113,7 @@ def test_certificates_hold_for_another_solver(loss, weights, rng):
 @pytest.mark.parametrize("structure", ["chain", "tree"])
 def test_sequences_and_trees_are_graphs(loss, structure, rng):
     X, y = chains(rng)
-    settings = {"loss": loss, "tol": 1e-8, "boundaries": False}
+    settings = {"loss": loss, "tol": 1e-8, "parts": Parts(boundaries=None)}
     graph = CRF(0.5, structure=Shape(), **settings).fit(as_graphs(X), y)
     items = X if structure == "chain" else [(x, np.arange(len(x)) - 1) for x in X]
     path = CRF(0.5, structure=structure, **settings).fit(items, y)
@@ -120,9 +125,16 @@ def test_sequences_and_trees_are_graphs(loss, structure, rng):
 @LOCAL
 def test_linear_kernel_is_the_linear_model(loss, rng):
     X, y = graphs(rng)
-    settings = {"structure": Shape(), "loss": loss, "tol": 1e-7, "boundaries": False}
-    linear = CRF(0.5, **settings).fit(X, y)
-    kernel = KernelCRF("linear", penalty=0.5, dtype="float64", label_kernel=np.eye(L), **settings).fit(X, y)
+    settings = {"structure": Shape(), "loss": loss, "tol": 1e-7}
+    linear = CRF(0.5, parts=Parts(boundaries=None), **settings).fit(X, y)
+    parts = Parts(boundaries=None, kernel=KernelScores(labels=np.eye(L)))
+    kernel = KernelCRF(
+        "linear",
+        penalty=0.5,
+        run=Run(dtype="float64"),
+        parts=parts,
+        **settings,
+    ).fit(X, y)
     np.testing.assert_allclose(kernel.certificate_.value, linear.certificate_.value, rtol=1e-6)
     np.testing.assert_allclose(kernel.transitions_, linear.transitions_, atol=1e-3)
 
@@ -170,12 +182,5 @@ def test_unobserved_labels_and_held_out_data(loss, rng):
     assert model.certificate_ is not None
     assert model.score(X, y) > 0.6
     whole = CRF(1e-3, loss=loss).fit(X[:20], y[:20])
-    stopped = CRF(1e-3, loss=loss, patience=1).fit(X[:20], y[:20], X_dev=X[20:], y_dev=y[20:])
+    stopped = CRF(1e-3, loss=loss, run=Run(patience=1)).fit(X[:20], y[:20], X_dev=X[20:], y_dev=y[20:])
     assert stopped.n_iter_ < whole.n_iter_
-
-
-@LOCAL
-def test_costs_are_refused(loss, rng):
-    X, y = chains(rng, 4)
-    with pytest.raises(InputError, match="cost is for loss='log'"):
-        CRF(loss=loss, cost="hamming").fit(X, y)

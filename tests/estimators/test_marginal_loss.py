@@ -8,6 +8,7 @@ import pytest
 from kernelfields import CRF, KernelCRF
 from kernelfields.errors import InputError
 from kernelfields.kernels import RBF
+from kernelfields.losses import MarginalLog
 
 
 def data(rng, count=25):
@@ -47,11 +48,11 @@ def test_single_positions_are_the_log_loss(rng):
 def test_weights_and_unobserved_labels(rng):
     X, y = data(rng)
     plain = CRF(loss="marginal-log").fit(X, y)
-    heavy = CRF(loss="marginal-log", class_weight={2: 20.0}).fit(X, y)
+    heavy = CRF(loss=MarginalLog(class_weight={2: 20.0})).fit(X, y)
     share = [np.mean(np.concatenate(model.predict(X)) == 2) for model in (plain, heavy)]
     assert share[1] > share[0]
     holes = [[None, *labels[1:]] for labels in y]
-    assert CRF(loss="marginal-log", class_weight="balanced").fit(X, holes).score(X, y) > 0.5
+    assert CRF(loss=MarginalLog(class_weight="balanced")).fit(X, holes).score(X, y) > 0.5
 
 
 def test_an_unknown_loss_is_refused(rng):

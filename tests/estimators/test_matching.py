@@ -22,7 +22,7 @@ from kernelfields import (
     StructuredSVM,
     load,
 )
-from kernelfields.losses import PairCost
+from kernelfields.losses import Log, PairCost
 from kernelfields.structures import Alignment, Bethe, Matching
 
 SHAPES = ((3, 4), (5, 2), (4, 4), (1, 3), (6, 5), (3, 3), (0, 2), (5, 5))
@@ -217,7 +217,7 @@ def test_softmax_margin_counts_from_the_observed_pairs() -> None:
     """With a cost inside, the loss of a model that is sure of y is not negative."""
     X, y = task(SUMMED["bethe"])
     plain = CRF(0.3, structure=SUMMED["bethe"]).fit(X, y)
-    costly = CRF(0.3, structure=SUMMED["bethe"], cost="hamming").fit(X, y)
+    costly = CRF(0.3, structure=SUMMED["bethe"], loss=Log("hamming")).fit(X, y)
     assert costly.certificate_.value > plain.certificate_.value
 
 

@@ -12,6 +12,7 @@ from kernelfields import (
     KernelCRF,
     KernelLogisticRegression,
     KernelPerceptron,
+    Run,
     StructuredPerceptron,
     StructuredSVM,
 )
@@ -46,7 +47,7 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    "make", [CRF, lambda: KernelCRF(dtype="float64"), lambda: StructuredPerceptron(random_state=0)]
+    "make", [CRF, lambda: KernelCRF(run=Run(dtype="float64")), lambda: StructuredPerceptron(random_state=0)]
 )
 def test_the_form_does_not_matter(make, form, rng):
     X = [rng.integers(-3, 4, size=(len(labels), 4)).astype(float) for labels in Y]

@@ -19,6 +19,7 @@ from kernelfields import (
     StructuredPerceptron,
     StructuredSVM,
 )
+from kernelfields.losses import Log
 
 from .._dependency import Dependency, DependencyBatch
 
@@ -75,7 +76,7 @@ def test_reaches_the_optimum(name: str, data: Any) -> None:
     assert model.certificate_.value == pytest.approx(best.fun, rel=1e-6)
 
 
-@pytest.mark.parametrize("settings", [{"constraints": "iob2"}, {"class_weight": "balanced"}])
+@pytest.mark.parametrize("settings", [{"constraints": "iob2"}, {"loss": Log(class_weight="balanced")}])
 def test_what_is_about_labels_is_refused(settings: dict[str, Any], data: Any) -> None:
     with pytest.raises(InputError, match="is about labels of vertices, which Dependency has not"):
         CRF(structure=TREE, **settings).fit(*data)

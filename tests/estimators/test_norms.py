@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernelfields import CRF, InputError, KernelCRF, load
+from kernelfields import CRF, FreeScores, InputError, KernelCRF, KernelScores, LinearScores, Parts, Run, load
 from kernelfields.objective import GroupNorm, L1Norm, SpaceNorm
 from kernelfields.solvers import NewtonCG
 from kernelfields.structures import ChainBatch
 from kernelfields.testing import labelled_sequences
 
-PLAIN = {"fit_intercept": False, "boundaries": False}
+PLAIN = Parts(bias=None, boundaries=None, edges=FreeScores(penalty=1.0))
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +56,12 @@ def lengths(w: Any, axis: Any, weight: float) -> tuple[float, Any]:
 @pytest.mark.parametrize("penalty", [0.5, 0.0])
 def test_reaches_the_optimum(name: str, axis: Any, penalty: float, data: Any) -> None:
     norm = GroupNorm(2.0) if name == "group" else SpaceNorm(2.0)
-    model = CRF(penalty, edge_penalty=1.0, norms={"features": norm}, tol=1e-8, max_iter=5000, **PLAIN).fit(
-        *data
-    )
+    model = CRF(
+        penalty,
+        parts=Parts(PLAIN, features=LinearScores(norm=norm)),
+        tol=1e-8,
+        max_iter=5000,
+    ).fit(*data)
     assert model.certificate_.relative_gap <= 1e-8
     best = explicit(data, penalty, lambda w: lengths(w, axis, 2.0))
     assert model.certificate_.value == pytest.approx(best, rel=1e-6)
@@ -66,18 +69,26 @@ def test_reaches_the_optimum(name: str, axis: Any, penalty: float, data: Any) ->
 
 def test_moments_match_up_to_epsilon(data: Any) -> None:
     model = CRF(
-        0.0, edge_penalty=1.0, norms={"features": SpaceNorm(1.5)}, tol=1e-8, max_iter=5000, **PLAIN
+        0.0,
+        parts=Parts(PLAIN, features=LinearScores(norm=SpaceNorm(1.5))),
+        tol=1e-8,
+        max_iter=5000,
     ).fit(*data)
     assert np.abs(model.coef_).max() > 0
     assert model.mismatch_["features"] == pytest.approx(1.5, rel=1e-3)
-    squared = CRF(1.5 / np.linalg.norm(model.coef_), edge_penalty=1.0, tol=1e-10, **PLAIN).fit(*data)
+    squared = CRF(1.5 / np.linalg.norm(model.coef_), parts=PLAIN, tol=1e-10).fit(*data)
     np.testing.assert_allclose(model.coef_, squared.coef_, atol=1e-3)
 
 
 @pytest.mark.parametrize(("name", "axis"), [("l1", ()), ("group", 0)])
 def test_moments_match_in_the_dual_norm(name: str, axis: Any, data: Any) -> None:
     norm = L1Norm(1.5) if name == "l1" else GroupNorm(1.5)
-    model = CRF(0.0, edge_penalty=1.0, norms={"features": norm}, tol=1e-8, max_iter=5000, **PLAIN).fit(*data)
+    model = CRF(
+        0.0,
+        parts=Parts(PLAIN, features=LinearScores(norm=norm)),
+        tol=1e-8,
+        max_iter=5000,
+    ).fit(*data)
     X, y = data
     off = np.zeros_like(model.coef_)
     for x, labels, p in zip(X, y, model.predict_marginals(X), strict=True):
@@ -89,31 +100,29 @@ def test_moments_match_in_the_dual_norm(name: str, axis: Any, data: Any) -> None
 
 def test_l1_is_the_norm_of_features(data: Any) -> None:
     one = CRF(0.5, l1=0.7, tol=1e-8).fit(*data)
-    other = CRF(0.5, norms={"features": L1Norm(0.7)}, tol=1e-8).fit(*data)
+    other = CRF(0.5, parts=Parts(features=LinearScores(norm=L1Norm(0.7))), tol=1e-8).fit(*data)
     np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
 def test_norms_of_labels_alone(data: Any, tmp_path: Path) -> None:
-    model = CRF(0.5, norms={"edges": L1Norm(1e4), "features": GroupNorm(1.0)}).fit(*data)
+    model = CRF(
+        0.5, parts=Parts(edges=FreeScores(norm=L1Norm(1e4)), features=LinearScores(norm=GroupNorm(1.0)))
+    ).fit(*data)
     assert not model.transitions_.any()
     model.save(tmp_path / "model.kf")
     again = load(tmp_path / "model.kf")
     assert again.predict(data[0]) == model.predict(data[0])
-    assert again.norms["edges"] == L1Norm(1e4)
+    assert again.parts["edges"].norm == L1Norm(1e4)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"structure": "chain2"}, {"approximation": "nystroem", "random_state": 0}]
-)
+@pytest.mark.parametrize("settings", [{}, {"structure": "chain2"}, {"basis": "nystroem", "random_state": 0}])
 def test_kernel_expansions_have_the_norm_of_their_space(settings: dict[str, Any], data: Any) -> None:
+    triples = {"second_order": FreeScores(penalty=1.0)} if settings.get("structure") == "chain2" else {}
     model = KernelCRF(
         "rbf",
         penalty=0.0,
-        edge_penalty=1.0,
-        norms={"kernel": SpaceNorm(1.5)},
-        fit_intercept=False,
-        boundaries=False,
-        dtype="float64",
+        parts=Parts(PLAIN, kernel=KernelScores(norm=SpaceNorm(1.5)), **triples),
+        run=Run(dtype="float64"),
         tol=1e-6,
         **settings,
     ).fit(*data)
@@ -124,16 +133,26 @@ def test_kernel_expansions_have_the_norm_of_their_space(settings: dict[str, Any]
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"norms": L1Norm(1.0)}, "norms is L1Norm"),
-        ({"norms": {"features": 1.0}}, r"norms\['features'\] is 1.0; it must be an L1Norm"),
-        ({"norms": {"triples": L1Norm(1.0)}}, "norms has 'triples', which the model does not have"),
-        ({"norms": {"features": L1Norm(1.0)}, "l1": 1.0}, "leave out one"),
-        ({"norms": {"features": GroupNorm(1.0)}, "solver": NewtonCG()}, "with l1 or norms it must be"),
-        ({"norms": {"bias": GroupNorm(1.0, groups=np.zeros(7, int))}}, "expected one for each"),
+        ({"parts": L1Norm(1.0)}, "parts is L1Norm"),
+        (
+            {"parts": Parts(second_order=FreeScores(norm=L1Norm(1.0)))},
+            "The part 'second_order' is on 'triple', which ChainBatch lacks",
+        ),
+        ({"parts": Parts(features=LinearScores(norm=L1Norm(1.0))), "l1": 1.0}, "leave out one"),
+        (
+            {"parts": Parts(features=LinearScores(norm=GroupNorm(1.0))), "solver": NewtonCG()},
+            "with l1 or norms of parts it must be",
+        ),
+        (
+            {"parts": Parts(bias=FreeScores(norm=GroupNorm(1.0, groups=np.zeros(7, int))))},
+            "expected one for each",
+        ),
     ],
 )
 def test_refusals(settings: dict[str, Any], words: str, data: Any) -> None:
     with pytest.raises(InputError, match=words):
         CRF(**settings).fit(*data)
+    with pytest.raises(InputError, match=r"norm is 1\.0; it must be an L1Norm"):
+        LinearScores(norm=1.0)
     with pytest.raises(InputError, match="An ℓ1 norm needs orthonormal coordinates"):
-        KernelCRF("rbf", norms={"kernel": L1Norm(1.0)}).fit(*data)
+        KernelCRF("rbf", parts=Parts(kernel=KernelScores(norm=L1Norm(1.0)))).fit(*data)

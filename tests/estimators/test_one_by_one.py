@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields import CRF, StructuredPerceptron, load
+from kernelfields import CRF, LinearScores, Parts, StructuredPerceptron, load
 from kernelfields.features import DictFeatures, TemplateFeatures
 
 RNG = np.random.default_rng(4)
@@ -29,9 +29,9 @@ CASES = {
     "double precision": (DICTS, {"features": DictFeatures(dtype=np.float64)}),
     "tokens": (TOKENS, {"features": "chunking"}),
     "hashed": (TOKENS, {"features": TemplateFeatures("columns: w t\nw[0]\nt[-1]&t[0]", n_hash=64)}),
-    "edge features": (DICTS, {"edge_features": True}),
+    "edge features": (DICTS, {"parts": Parts(edge_features=LinearScores())}),
     "second order": (DICTS, {"structure": "chain2"}),
-    "no bias": (DICTS, {"fit_intercept": False, "boundaries": False}),
+    "no bias": (DICTS, {"parts": Parts(bias=None, boundaries=None)}),
 }
 
 

@@ -11,8 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelfields import (
     AROW,
     CRF,
+    FreeScores,
     InputError,
+    Parts,
     PassiveAggressive,
+    Run,
     StochasticCRF,
     StructuredPerceptron,
     load,
@@ -24,7 +27,7 @@ from kernelfields.testing import check_estimator, labelled_sequences
 MODELS = {
     "perceptron": StructuredPerceptron(random_state=0),
     "last weights": StructuredPerceptron(averaging=False, shuffle=False),
-    "bare": StructuredPerceptron(fit_intercept=False, boundaries=False, max_iter=3, random_state=0),
+    "bare": StructuredPerceptron(parts=Parts(bias=None, boundaries=None), max_iter=3, random_state=0),
     "PA": PassiveAggressive("PA", random_state=0),
     "PA-I": PassiveAggressive("PA-I", aggressiveness=0.1, random_state=0),
     "PA-II": PassiveAggressive("PA-II", aggressiveness=0.1, error_sensitive=False, random_state=0),
@@ -154,7 +157,9 @@ def test_rules_hold_in_training_and_in_prediction(data):
 def test_held_out_data_end_the_learning(data, rng):
     X, y = data
     X_dev, y_dev = labelled_sequences(rng, 30)
-    model = StructuredPerceptron(max_iter=60, patience=2, random_state=0).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    model = StructuredPerceptron(max_iter=60, run=Run(patience=2), random_state=0).fit(
+        X, y, X_dev=X_dev, y_dev=y_dev
+    )
     assert "held-out" in model.stop_reason_
     scores = [
         StructuredPerceptron(max_iter=n, random_state=0).fit(X, y).score(X_dev, y_dev)
@@ -194,7 +199,7 @@ def test_weights_of_sequences_multiply_their_steps(data):
 
 def test_callback_sees_every_epoch(data):
     seen = []
-    model = AROW(max_iter=4, callback=seen.append, random_state=0).fit(*data)
+    model = AROW(max_iter=4, run=Run(callback=seen.append), random_state=0).fit(*data)
     assert [progress.iteration for progress in seen] == list(range(1, model.n_iter_ + 1))
     assert [progress.value for progress in seen] == model.losses_
 
@@ -306,15 +311,15 @@ def test_old_files_go_on_too(data):
 
 def test_what_was_learnt_is_not_dropped(data):
     X, y = data
-    for part in ("fit_intercept", "boundaries"):
-        model = AROW(random_state=0).fit(X, y).set_params(**{part: False})
-        with pytest.raises(InputError, match=f"{part} is False, but the fitted model has such weights"):
+    for part in ("bias", "boundaries"):
+        model = AROW(random_state=0).fit(X, y).set_params(**{f"parts__{part}": None})
+        with pytest.raises(InputError, match=f"takes '{part}' away, but the fitted model has such weights"):
             model.partial_fit(X, y)
     others = [["red" if label == "blue" else "blue" for label in labels] for labels in y]
     model = (
-        AROW(fit_intercept=False, random_state=0)
+        AROW(parts=Parts(bias=None), random_state=0)
         .fit(X, y)
-        .set_params(fit_intercept=True)
+        .set_params(parts=Parts())
         .partial_fit(X, others)
     )
     assert model.intercept_.any()
@@ -338,14 +343,14 @@ def test_an_interruption_keeps_what_was_learnt(name, epochs, data, rng):
         if progress.iteration == epochs:
             raise KeyboardInterrupt
 
-    model = clone(MODELS[name]).set_params(max_iter=10, callback=interrupt)
+    model = clone(MODELS[name]).set_params(max_iter=10, run__callback=interrupt)
     with pytest.warns(ConvergenceWarning, match=f"Interrupted after {epochs} epochs"):
         model.fit(X, y)
     assert "Interrupted" in model.stop_reason_
     assert model.n_iter_ == len(model.losses_) == epochs
-    whole = clone(model).set_params(callback=None, max_iter=epochs).fit(X, y)
+    whole = clone(model).set_params(run__callback=None, max_iter=epochs).fit(X, y)
     np.testing.assert_array_equal(model.coef_, whole.coef_)
-    model.set_params(callback=None).partial_fit(X, y)
+    model.set_params(run__callback=None).partial_fit(X, y)
 
 
 def test_an_interrupted_epoch_counts_as_far_as_it_went(data, monkeypatch):
@@ -370,20 +375,24 @@ def test_an_interrupted_epoch_counts_as_far_as_it_went(data, monkeypatch):
 
 def test_stochastic_descent_comes_near_the_optimum(data):
     X, y = data
-    best = CRF(0.5, edge_penalty=2.0, tol=1e-6).fit(X, y)
-    model = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60, random_state=0).fit(X, y)
+    best = CRF(0.5, parts=Parts(edges=FreeScores(penalty=2.0)), tol=1e-6).fit(X, y)
+    model = StochasticCRF(0.5, parts=Parts(edges=FreeScores(penalty=2.0)), max_iter=60, random_state=0).fit(
+        X, y
+    )
     value = -model.sequence_log_proba(X, y).sum() + 0.25 * sum(
         np.square(w).sum() for w in (model.coef_, model.intercept_, model.start_, model.end_)
     )
     value += np.square(model.transitions_).sum()
     assert best.certificate_.lower_bound <= value <= 1.02 * best.certificate_.value
-    last = StochasticCRF(0.5, edge_penalty=2.0, max_iter=60, averaging=False, random_state=0).fit(X, y)
+    last = StochasticCRF(
+        0.5, parts=Parts(edges=FreeScores(penalty=2.0)), max_iter=60, averaging=False, random_state=0
+    ).fit(X, y)
     assert not np.allclose(last.coef_, model.coef_)
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"penalty": 0}, "penalties above 0"), ({"learning_rate": -1.0}, "learning_rate is")],
+    [({"penalty": 0}, "needs one above 0"), ({"learning_rate": -1.0}, "learning_rate is")],
 )
 def test_bad_settings_of_descent_are_refused(settings, words, data):
     with pytest.raises(InputError, match=words):

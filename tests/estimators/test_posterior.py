@@ -15,9 +15,12 @@ from kernelfields import (
     InputError,
     KernelCRF,
     KernelLogisticRegression,
+    KernelScores,
+    Parts,
     tune_by_evidence,
 )
 from kernelfields.kernels import RBF
+from kernelfields.losses import Log
 from kernelfields.posterior import Laplace, SliceSampling, Variational
 from kernelfields.selection import SGPS
 from kernelfields.structures import Chain, MixedScores
@@ -26,13 +29,15 @@ FEW = Laplace(n_samples=4)
 MODELS = {
     "linear": CRF(posterior=FEW, random_state=0),
     "dense": KernelCRF(RBF(0.5), posterior=FEW, random_state=0),
-    "low rank": KernelCRF(RBF(0.5), posterior=FEW, approximation="nystroem", random_state=0),
-    "random features": KernelCRF(RBF(0.5), posterior=FEW, approximation="fourier", random_state=0),
-    "selected": KernelCRF(RBF(0.5), posterior=FEW, selection=SGPS(size=8), random_state=0),
+    "low rank": KernelCRF(RBF(0.5), posterior=FEW, basis="nystroem", random_state=0),
+    "random features": KernelCRF(RBF(0.5), posterior=FEW, basis="fourier", random_state=0),
+    "selected": KernelCRF(RBF(0.5), posterior=FEW, basis=SGPS(size=8), random_state=0),
     "kernels of labels": KernelCRF(
         {"a": RBF(0.5), "b": RBF(1.0), "c": RBF(0.5)}, posterior=FEW, random_state=0
     ),
-    "edge kernel": KernelCRF(RBF(0.5), edge_kernel=True, posterior=FEW, random_state=0),
+    "edge kernel": KernelCRF(
+        RBF(0.5), parts=Parts(edge_kernel=KernelScores()), posterior=FEW, random_state=0
+    ),
     "process": GPSequenceClassifier(RBF(0.5), posterior=FEW, random_state=0),
     "variational": KernelCRF(RBF(0.5), posterior=Variational(n_samples=4, rounds=2, draws=2), random_state=0),
     "mcmc": CRF(posterior=SliceSampling(n_samples=3, thin=2, burn_in=5), random_state=0),
@@ -101,9 +106,7 @@ def test_far_from_the_data_a_process_knows_nothing():
     model = KernelCRF(
         RBF(0.5),
         penalty=0.1,
-        boundaries=False,
-        edges=False,
-        fit_intercept=False,
+        parts=Parts(boundaries=None, edges=None, bias=None),
         posterior=Laplace(n_samples=200),
         random_state=0,
     )
@@ -181,7 +184,7 @@ def test_tokens_sparse_rows_and_rows_without_neighbours():
         ({"posterior": FEW, "l1": 0.1}, "has a norm"),
         ({"posterior": FEW, "penalty": 0.0}, "penalties above 0"),
         ({"posterior": FEW, "loss": "marginal-log"}, "log loss"),
-        ({"posterior": FEW, "cost": "hamming"}, "without a cost"),
+        ({"posterior": FEW, "loss": Log("hamming")}, "without a cost"),
     ],
 )
 def test_what_has_no_posterior_is_refused(settings, message):

@@ -9,8 +9,18 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from kernelfields import CRF, MEMM, KernelCRF, KernelLogisticRegression
+from kernelfields import (
+    CRF,
+    MEMM,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelScores,
+    LinearScores,
+    Parts,
+    Run,
+)
 from kernelfields.kernels import RBF
+from kernelfields.losses import Log
 from kernelfields.structures import Graph, Marginals
 from tests._enumerating import Enumerating, EnumeratingBatch
 
@@ -53,18 +63,18 @@ def test_l1_reaches_its_certificate_on_every_kind_of_input(kind):
 def test_class_weights_go_with_every_kind_of_input_and_solver(kind, solver):
     X, y = sequences()
     X = KINDS[kind](X)
-    model = model_for(kind, class_weight="balanced", solver=solver).fit(X, y)
-    other = model_for(kind, class_weight="balanced").fit(X, y)
+    model = model_for(kind, loss=Log(class_weight="balanced"), solver=solver).fit(X, y)
+    other = model_for(kind, loss=Log(class_weight="balanced")).fit(X, y)
     assert model.certificate_.value == pytest.approx(other.certificate_.value, rel=3e-3)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("edge_kernel", [None, True])
-def test_class_weights_of_kernel_models_at_the_default_precision(solver, edge_kernel):
+@pytest.mark.parametrize("parts", [Parts(), Parts(edge_kernel=KernelScores())], ids=repr)
+def test_class_weights_of_kernel_models_at_the_default_precision(solver, parts):
     X, y = sequences()
-    settings = {"class_weight": "balanced", "edge_kernel": edge_kernel}
+    settings = {"loss": Log(class_weight="balanced"), "parts": parts}
     model = KernelCRF(**settings, solver=solver).fit(X, y)
-    double = KernelCRF(**settings, dtype="float64").fit(X, y)
+    double = KernelCRF(**settings, run=Run(dtype="float64")).fit(X, y)
     assert model.certificate_.value == pytest.approx(double.certificate_.value, rel=3e-3)
 
 
@@ -85,7 +95,7 @@ def test_kernel_models_without_some_labels_agree_at_both_precisions(seed, kernel
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about convergence
         single, double = (
-            KernelCRF(kernel, penalty=0.01, loss=loss, dtype=dtype).fit(X, y)
+            KernelCRF(kernel, penalty=0.01, loss=loss, run=Run(dtype=dtype)).fit(X, y)
             for dtype in ("float32", "float64")
         )
     for p, q in zip(single.predict_marginals(X), double.predict_marginals(X), strict=True):
@@ -93,10 +103,10 @@ def test_kernel_models_without_some_labels_agree_at_both_precisions(seed, kernel
 
 
 SHORT = {
-    "linear": lambda: CRF(edge_features=True),
-    "kernel": lambda: KernelCRF(edge_kernel=True),
-    "double": lambda: KernelCRF(edge_kernel=True, dtype="float64"),
-    "nystroem": lambda: KernelCRF(edge_kernel=True, approximation="nystroem", random_state=0),
+    "linear": lambda: CRF(parts=Parts(edge_features=LinearScores())),
+    "kernel": lambda: KernelCRF(parts=Parts(edge_kernel=KernelScores())),
+    "double": lambda: KernelCRF(parts=Parts(edge_kernel=KernelScores()), run=Run(dtype="float64")),
+    "nystroem": lambda: KernelCRF(parts=Parts(edge_kernel=KernelScores()), basis="nystroem", random_state=0),
 }
 
 
@@ -117,7 +127,7 @@ def test_scores_of_several_kernels_are_those_of_the_attributes(kernels):
     random = np.random.default_rng(0)
     X = [5 * random.normal(size=(4, 3)) for _ in range(15)]
     y = [["abc"[random.integers(3)] for _ in x] for x in X]
-    model = KernelCRF(kernels, penalty=[1e-6, 1.0], edges=False, boundaries=False).fit(X, y)
+    model = KernelCRF(kernels, penalty=[1e-6, 1.0], parts=Parts(edges=None, boundaries=None)).fit(X, y)
     observations = np.concatenate(X).astype(np.float32).astype(np.float64)
     scores = (
         model.kernel_(observations, model.basis_.astype(np.float64)) @ model.dual_coef_ + model.intercept_
@@ -139,8 +149,8 @@ def test_certificates_of_memms_are_those_of_double_precision():
 def test_the_full_gap_at_the_default_precision_bounds_that_in_double():
     X, y = sequences(n=20)
     X = [x.astype(np.float32) for x in X]
-    model = KernelCRF("rbf", penalty=1e-3, approximation="nystroem", random_state=0, tol=1e-4).fit(X, y)
-    optimum = KernelCRF("rbf", penalty=1e-3, dtype="float64", tol=1e-8).fit(X, y).certificate_
+    model = KernelCRF("rbf", penalty=1e-3, basis="nystroem", random_state=0, tol=1e-4).fit(X, y)
+    optimum = KernelCRF("rbf", penalty=1e-3, run=Run(dtype="float64"), tol=1e-8).fit(X, y).certificate_
     certificate = model.full_gap(X, y)
     assert certificate.lower_bound <= optimum.value * (1 + 1e-12)
     assert certificate.value >= optimum.lower_bound
@@ -172,7 +182,7 @@ class Rounded(Enumerating):
     [
         CRF(0.1),
         KernelCRF(penalty=0.1),
-        KernelCRF(penalty=0.1, dtype="float64"),
+        KernelCRF(penalty=0.1, run=Run(dtype="float64")),
         KernelCRF(penalty=0.1, solver="newton-cg"),
     ],
     ids=repr,

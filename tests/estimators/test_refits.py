@@ -13,12 +13,17 @@ from kernelfields import (
     MEMM,
     BoostedCRF,
     ClassifierMarkovModel,
+    FixedScores,
     KernelCRF,
     KernelLogisticRegression,
     KernelPerceptron,
+    KernelScores,
+    LinearScores,
+    Parts,
     SequenceAdaBoost,
     StructuredPerceptron,
     StructuredSVM,
+    TreeScores,
     load,
 )
 from kernelfields.approximation import RandomFourier
@@ -30,21 +35,24 @@ WIDE = "wide"
 """Stands for another training set: other labels, and one feature more."""
 
 REFITS = [
-    (CRF(edge_features=True), {"edge_features": False}),
+    (CRF(parts=Parts(edge_features=LinearScores())), {"parts": Parts()}),
     (CRF(structure="chain2"), {"structure": "chain"}),
     (CRF(constraints="iob2"), {"constraints": None}),
     (CRF(), WIDE),
     (KernelCRF(structure="chain2"), {"structure": "chain"}),
-    (KernelCRF(edge_kernel=True), {"edge_kernel": None}),
-    (KernelCRF(selection=SGPS(3), random_state=0), {"selection": None}),
-    (KernelCRF(approximation=RandomFourier(10), random_state=0), {"approximation": None}),
-    (KernelCRF(base_measure={"O": 1.0}), {"base_measure": None}),
+    (KernelCRF(parts=Parts(edge_kernel=KernelScores())), {"parts": Parts()}),
+    (KernelCRF(basis=SGPS(3), random_state=0), {"basis": None}),
+    (KernelCRF(basis=RandomFourier(10), random_state=0), {"basis": None}),
+    (KernelCRF(parts=Parts(known=FixedScores({"O": 1.0}))), {"parts": Parts()}),
     (KernelCRF(), WIDE),
     (StructuredSVM("rbf"), {"kernel": None}),
     (StructuredSVM(), {"kernel": "rbf"}),
     (StructuredSVM(structure="chain2"), {"structure": "chain"}),
     (StructuredPerceptron(random_state=0), WIDE),
-    (BoostedCRF(edge_trees=True, min_samples_leaf=2, random_state=0), {"edge_trees": False}),
+    (
+        BoostedCRF(parts=Parts(edge_trees=TreeScores()), min_samples_leaf=2, random_state=0),
+        {"parts": Parts()},
+    ),
     (BoostedCRF(structure="chain2", min_samples_leaf=2, random_state=0), {"structure": "chain"}),
     (KernelPerceptron(combination="voted", random_state=0), {"combination": "last"}),
     (MEMM(), WIDE),
@@ -96,12 +104,12 @@ def test_settings_changed_later_change_no_prediction(fitted, change, tmp_path):
     same(load(tmp_path / "model.kf"), before, X)
 
 
-@pytest.mark.parametrize("name", ["fit_intercept", "boundaries"])
+@pytest.mark.parametrize("name", ["bias", "boundaries"])
 @pytest.mark.parametrize("make", [CRF, KernelCRF, StructuredSVM, StructuredPerceptron, BoostedCRF])
-def test_parts_switched_off_later_stay(make, name):
+def test_parts_taken_away_later_stay(make, name):
     X, y = sequences(0)
-    model, before = (make(**{name: True}, random_state=0).fit(X, y) for _ in range(2))
-    same(model.set_params(**{name: False}), before, X)
+    model, before = (make(random_state=0).fit(X, y) for _ in range(2))
+    same(model.set_params(**{f"parts__{name}": None}), before, X)
 
 
 @pytest.mark.parametrize("make", [KernelCRF, StructuredSVM, KernelPerceptron])

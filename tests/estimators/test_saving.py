@@ -23,6 +23,7 @@ from kernelfields import (
     BoostedCRF,
     Cascade,
     ClassifierMarkovModel,
+    FixedScores,
     GPSequenceClassifier,
     HiddenStates,
     HiddenUnitCRF,
@@ -30,8 +31,12 @@ from kernelfields import (
     KernelCRF,
     KernelLogisticRegression,
     KernelPerceptron,
+    KernelScores,
+    LinearScores,
     ModelFormatError,
+    Parts,
     PassiveAggressive,
+    Run,
     SelfTraining,
     SequenceAdaBoost,
     SequencePipeline,
@@ -39,6 +44,7 @@ from kernelfields import (
     StructuredPerceptron,
     StructuredSVM,
     StructureLearner,
+    TreeScores,
     kernels,
     load,
 )
@@ -63,6 +69,7 @@ from kernelfields.features import (
     parse_templates,
 )
 from kernelfields.lazy import class_at
+from kernelfields.losses import Log, MarginalLog, Piecewise, PseudoLikelihood
 from kernelfields.models.clique_types import Edges, FurtherKernel, InputEdges
 from kernelfields.persistence import files
 from kernelfields.selection import (
@@ -204,9 +211,14 @@ MODELS = [
     (CRF(features=MissingValues("interpolate", indicators=True)), gaps),
     (KernelCRF(kernels.Expected(kernels.Standardized(kernels.RBF("scale")))), gaps),
     (CRF(structure="chain2"), dense),
-    (CRF(edge_features=True, class_weight={"red": 2.0}), dense),
-    (CRF(fit_intercept=False, boundaries=False, decoder=Posterior()), dense),
+    (CRF(parts=Parts(edge_features=LinearScores()), loss=Log(class_weight={"red": 2.0})), dense),
+    (CRF(parts=Parts(bias=None, boundaries=None), decoder=Posterior()), dense),
     (CRF(l1=0.1, penalty=0.01, solver=OWLQN(memory=5)), dense),
+    (CRF(loss=Log(np.array([[0.0, 1, 1], [2, 0, 1], [1, 1, 0]]))), dense),
+    (CRF(loss=PseudoLikelihood(class_weight="balanced")), dense),
+    (CRF(loss=Piecewise(class_weight={"red": 2.0})), dense),
+    (CRF(loss=MarginalLog(class_weight={"red": 2.0})), dense),
+    (HiddenUnitCRF(n_units=2, loss=Log("hamming"), random_state=0), dense),
     (CRF(loss="marginal-log", solver=LBFGS(memory=7), random_state=np.random.RandomState(3)), dense),
     (CRF(observed_only=True), scarce),
     (CRF(), scarce),
@@ -223,22 +235,22 @@ MODELS = [
     (CRF(features=DictFeatures(min_count=1)), dictionaries),
     (KernelCRF(), dense),
     (KernelCRF(), scarce),
-    (KernelCRF(dtype=np.float64, fit_intercept=True, structure="chain2"), dense),
+    (KernelCRF(run=Run(dtype=np.float64), structure="chain2"), dense),
     (KernelCRF("linear", features=TEMPLATES), words),
     (KernelCRF(["rbf", kernels.Linear()], penalty=[1.0, 2.0]), dense),
     (KernelCRF({"red": "rbf", "green": "rbf", "blue": kernels.Linear()}), dense),
-    (KernelCRF(edge_kernel=True), dense),
-    (KernelCRF(edge_kernel="linear"), dense),
-    (KernelCRF(label_kernel=np.eye(3) + 0.5), dense),
-    (KernelCRF(base_measure={"red": -1.0, "blue": 0.5}), dense),
+    (KernelCRF(parts=Parts(edge_kernel=KernelScores())), dense),
+    (KernelCRF(parts=Parts(edge_kernel=KernelScores("linear"))), dense),
+    (KernelCRF(parts=Parts(kernel=KernelScores(labels=np.eye(3) + 0.5))), dense),
+    (KernelCRF(parts=Parts(known=FixedScores({"red": -1.0, "blue": 0.5}))), dense),
     (KernelCRF(constraints="iob2"), tagged_well),
-    (KernelCRF(edges=False, boundaries=False), dense),
-    (KernelCRF(approximation="cholesky"), dense),
-    (KernelCRF(approximation=IncompleteCholesky(rank=5, scratch=Path())), scarce),
-    (KernelCRF(approximation=Nystroem(rank=6, landmarks=KMeans()), random_state=0), dense),
-    (KernelCRF(approximation=Nystroem(rank=6, landmarks=LeverageScores()), random_state=0), dense),
-    (KernelCRF(approximation=RandomFourier(rank=8), random_state=0), dense),
-    (KernelCRF(approximation="fourier", edge_kernel=True, random_state=0), dense),
+    (KernelCRF(parts=Parts(edges=None, boundaries=None)), dense),
+    (KernelCRF(basis="cholesky"), dense),
+    (KernelCRF(basis=IncompleteCholesky(rank=5, scratch=Path())), scarce),
+    (KernelCRF(basis=Nystroem(rank=6, landmarks=KMeans()), random_state=0), dense),
+    (KernelCRF(basis=Nystroem(rank=6, landmarks=LeverageScores()), random_state=0), dense),
+    (KernelCRF(basis=RandomFourier(rank=8), random_state=0), dense),
+    (KernelCRF(basis="fourier", parts=Parts(edge_kernel=KernelScores()), random_state=0), dense),
     (GPSequenceClassifier(4 * kernels.RBF()), dense),
     (StructuredPerceptron(random_state=0), dense),
     (StructuredPerceptron(features=TEMPLATES, random_state=0), words),
@@ -264,7 +276,12 @@ MODELS = [
     (KernelPerceptron("linear", combination="voted", budget=4, max_iter=3, random_state=0), scarce),
     (KernelPerceptron("linear", max_iter=3, random_state=0), dictionaries),
     (BoostedCRF(2, min_samples_leaf=2, random_state=0), gaps),
-    (BoostedCRF(2, min_samples_leaf=2, edge_trees=True, structure="chain2", random_state=0), dense),
+    (
+        BoostedCRF(
+            2, min_samples_leaf=2, parts=Parts(edge_trees=TreeScores()), structure="chain2", random_state=0
+        ),
+        dense,
+    ),
     (BoostedCRF(2, min_samples_leaf=2, categorical=[0], constraints="iob2", random_state=0), named),
     (BoostedCRF(1, min_samples_leaf=1000, random_state=0), dense),
     (HMM("gaussian"), gaps),
@@ -298,9 +315,14 @@ MODELS = [
     (GPSequenceClassifier("rbf", sparse=True, random_state=0), dense),
     (GPSequenceClassifier("rbf", sparse=SGSA(size=6, order=InTurn()), random_state=0), dense),
     (GPSequenceClassifier("rbf", sparse=WholeSequences(size=4), warm_start=True, random_state=0), dense),
-    (KernelCRF(selection=GreedyCliques(size=6, by=GainBound(50), refit=RefitNew(4))), scarce),
-    (KernelCRF(["rbf", "linear"], selection=GreedyCliques(size=6), random_state=0), dense),
-    (KernelCRF(selection=GreedyCliques(size=6), edge_kernel="linear", random_state=0), dense),
+    (KernelCRF(basis=GreedyCliques(size=6, by=GainBound(50), refit=RefitNew(4))), scarce),
+    (KernelCRF(["rbf", "linear"], basis=GreedyCliques(size=6), random_state=0), dense),
+    (
+        KernelCRF(
+            basis=GreedyCliques(size=6), parts=Parts(edge_kernel=KernelScores("linear")), random_state=0
+        ),
+        dense,
+    ),
     (
         SelfTraining(KernelLogisticRegression("rbf"), k_best=3),
         dense,
@@ -317,7 +339,7 @@ MODELS = [
     (HiddenUnitCRF(n_units=3, features=TEMPLATES, random_state=0), words),
     (
         StructureLearner(
-            KernelCRF(edges=False),
+            KernelCRF(parts=Parts(edges=None)),
             candidates=[Edges(), InputEdges(kernels.Linear()), FurtherKernel("linear", 2.0)],
         ),
         dense,
@@ -354,9 +376,9 @@ def test_kernel_logistic_regression(rng: np.random.Generator, tmp_path: Path) ->
     y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
     for settings in (
         {},
-        {"approximation": "nystroem", "random_state": 1},
-        {"fit_intercept": True, "penalty": 0.1},
-        {"selection": ImportVectors(4, refit=RefitNew(4)), "random_state": 1},
+        {"basis": "nystroem", "random_state": 1},
+        {"penalty": 0.1},
+        {"basis": ImportVectors(4, refit=RefitNew(4)), "random_state": 1},
     ):
         model = KernelLogisticRegression(**settings).fit(X, y)
         model.save(tmp_path / "model.kf")
@@ -395,7 +417,10 @@ def test_labels_keep_their_types(names: tuple[Any, ...], rng: np.random.Generato
     [
         (KernelCRF(kernels.PairFunction(lambda x, z: float(x @ z))), "The kernel is a Python function"),
         (KernelCRF(lambda X, Z: np.asarray(X) @ np.asarray(Z).T), "kernel is a function"),
-        (KernelCRF(base_measure=lambda X: np.zeros((X.shape[0], 3))), "base_measure is a function"),
+        (
+            KernelCRF(parts=Parts(known=FixedScores(lambda X: np.zeros((X.shape[0], 3))))),
+            r"parts\.known\.measure is a function",
+        ),
         (CRF(decoder=MinimumRisk(lambda y, z: 0.0)), "decoder is of type MinimumRisk"),
     ],
 )
@@ -461,8 +486,8 @@ def test_subclasses_are_not_taken_for_their_parents(rng: np.random.Generator, tm
 
 
 def test_callbacks_stay_behind(rng: np.random.Generator, tmp_path: Path) -> None:
-    CRF(callback=lambda progress: None).fit(*labelled_sequences(rng)).save(tmp_path / "model.kf")
-    assert load(tmp_path / "model.kf").callback is None
+    CRF(run=Run(callback=lambda progress: None)).fit(*labelled_sequences(rng)).save(tmp_path / "model.kf")
+    assert load(tmp_path / "model.kf").run == Run()
 
 
 def test_provenance(rng: np.random.Generator, tmp_path: Path) -> None:
@@ -486,18 +511,18 @@ def test_origins_of_basis_functions(rng: np.random.Generator) -> None:
     some = Nystroem(rank=6)
     for model in (
         KernelCRF(),
-        KernelCRF(edge_kernel="linear"),
-        KernelCRF(approximation=some, random_state=0),
+        KernelCRF(parts=Parts(edge_kernel=KernelScores("linear"))),
+        KernelCRF(basis=some, random_state=0),
     ):
         model.fit(X, y)
         assert len(model.basis_origin_) == len(model.basis_)
         for row, (s, t) in zip(model.basis_, model.basis_origin_, strict=True):
             np.testing.assert_array_equal(row, X[s][t].astype(np.float32))
         assert (model.basis_origin_[:, 0] < len(X) - 1).all()
-    made = KernelCRF(approximation=Nystroem(rank=4, landmarks=KMeans()), random_state=0).fit(X, y)
+    made = KernelCRF(basis=Nystroem(rank=4, landmarks=KMeans()), random_state=0).fit(X, y)
     assert (made.basis_origin_ == -1).all()
     sparse_X = [sparse.csr_matrix(np.where(x > 0.5, x, 0)) for x in X]
-    model = KernelCRF(approximation="cholesky").fit(sparse_X, y)
+    model = KernelCRF(basis="cholesky").fit(sparse_X, y)
     for row, (s, t) in zip(model.basis_.toarray(), model.basis_origin_, strict=True):
         np.testing.assert_array_equal(row, sparse_X[s].toarray()[t].astype(np.float32))
 

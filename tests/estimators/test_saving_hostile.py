@@ -18,8 +18,10 @@ from hypothesis import strategies as st
 from kernelfields import CRF, InputError, KernelCRF, ModelFormatError, load
 from kernelfields.errors import InfeasibleError, ScoreError
 from kernelfields.io.container import Container, write_container
+from kernelfields.losses import Log, MarginalLog, Piecewise, VariationalEM
 from kernelfields.persistence import files
 from kernelfields.structures import MultiLabel
+from kernelfields.tables import LOSSES
 from tests.fuzz.mutations import mutate, repair
 from tests.regression.write import models as written
 
@@ -151,7 +153,11 @@ HOSTILE = [
     ("arow", trail(averaged=0), "_trail has counts that are none"),
     ("arow", trail(step=-0.5), "_trail has a step that is none"),
     ("arow", state("_trail", 3), "_trail is no record of learning"),
-    ("crf", lambda h, a: h.__setitem__("format", 6), "format 6, of a later kernelfields"),
+    (
+        "crf",
+        lambda h, a: h.__setitem__("format", files.FORMAT + 1),
+        f"format {files.FORMAT + 1}, of a later kernelfields",
+    ),
     ("crf", lambda h, a: h.__setitem__("format", True), "does not say what model"),
     ("crf", lambda h, a: h.__setitem__("format", "1"), "does not say what model"),
     ("crf", lambda h, a: h.pop("model"), "does not say what model"),
@@ -164,7 +170,7 @@ HOSTILE = [
     ("crf", setting("decoder", {"$object": "Abstain", "parts": {"threshold": "x"}}), "takes threshold"),
     ("crf", setting("decoder", abstaining(2.0)), "threshold is 2.0"),
     ("crf", setting("decoder", "oracle"), "decoder='oracle' is not known"),
-    ("crf", setting("class_weight", nested(60)), "nested more than"),
+    ("crf", setting("base_measure", nested(60)), "nested more than"),
     ("crf", setting("solver", {"$pickle": "x"}), "no values of the kind '\\$pickle'"),
     ("crf", state("coef_", None), "coef_ is no array"),
     ("crf", state("danger_", 1), "learns no 'danger_'"),
@@ -222,7 +228,7 @@ HOSTILE = [
     (
         "kernel-crf-selection",
         setting("selection", {"$object": "RBF", "parts": {}}),
-        "takes selection of type",
+        "takes basis of type",
     ),
     ("classifier-markov-model", state("classifiers_", []), "classifiers_ is no list of classifiers"),
     ("classifier-markov-model", state("classifiers_", [1]), "classifiers_ has classifiers that are none"),
@@ -374,7 +380,7 @@ def test_older_formats_are_brought_up_to_date(tmp_path: Path, monkeypatch: pytes
         model_of(header)["settings"] = model_of(header).pop("parameters")
 
     assert load(altered("crf", old, tmp_path)).penalty == 1.0
-    assert order == [1, 2, 3, 4, 5]
+    assert order == list(range(1, files.FORMAT))
 
 
 @pytest.mark.parametrize(
@@ -391,7 +397,11 @@ def test_kernels_by_name_keep_their_width_in_older_files(
 ) -> None:
     function = {"$object": "FunctionOfSklearn", "parts": {"name": name, "parameters": {}}}
     clique = {"$object": "CliqueKernel", "parts": {"clique": "edge", "kernel": name}}
-    parameters = {"kernel": [name, "linear", function, clique], "edge_kernel": name, "features": name}
+    parameters = {
+        "kernel": [name, "linear", function, clique],
+        "edge_kernel": name,
+        "features": name,
+    }
     header = {"format": version, "model": {"recipe": "kernel-crf", "parameters": parameters}}
     fixed = {"$object": kind, "parts": {width: 1.0}}
     clique = {"$object": "CliqueKernel", "parts": {"clique": "edge", "kernel": fixed}}
@@ -399,6 +409,18 @@ def test_kernels_by_name_keep_their_width_in_older_files(
         "kernel": [fixed, "linear", function, clique],
         "edge_kernel": fixed,
         "features": name,
+    }
+
+
+def test_settings_of_how_a_fit_is_run_are_one_setting_of_newer_files() -> None:
+    inner = {"recipe": "crf", "parameters": {"patience": 3, "checkpoint": None, "checkpoint_seconds": 30.0}}
+    parameters = {"estimator": {"$model": inner}, "dtype": "float64", "memory_limit": None, "tol": 0.1}
+    header = {"format": 5, "model": {"recipe": "kernel-crf", "parameters": parameters}}
+    new = {"patience": 3, "checkpoint_seconds": 30.0}
+    assert files.UPGRADES[5](header)["model"]["parameters"] == {
+        "estimator": {"$model": {"recipe": "crf", "parameters": {"run": {"$object": "Run", "parts": new}}}},
+        "run": {"$object": "Run", "parts": {"dtype": "float64", "memory_limit": None}},
+        "tol": 0.1,
     }
 
 
@@ -411,6 +433,77 @@ def test_a_model_of_format_3_is_fitted_again_with_the_width_1(name: str, tmp_pat
     write_container(tmp_path / "old.kf", arrays, found.header | {"format": 3})
     model = load(tmp_path / "old.kf").fit(X, y).kernel_
     assert (model.length_scale if name == "matern" else model.gamma) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("recipe", "old", "loss"),
+    [
+        ("crf", {"loss": "log", "class_weight": None, "cost": None}, "log"),
+        ("crf", {"loss": "log", "class_weight": "balanced"}, {"Log": {"class_weight": "balanced"}}),
+        ("hidden-unit-crf", {"class_weight": None, "cost": "hamming"}, {"Log": {"cost": "hamming"}}),
+        ("hidden-unit-crf", {"class_weight": None, "cost": None}, None),
+        (
+            "kernel-crf",
+            {"loss": "pseudo", "class_weight": {"a": 2.0}, "cost": None},
+            {"PseudoLikelihood": {"class_weight": {"a": 2.0}}},
+        ),
+        ("crf", {"loss": "marginal-log", "cost": "hamming"}, "marginal-log"),
+        ("crf", {"loss": "entropy", "class_weight": "balanced"}, {"Log": {"class_weight": "balanced"}}),
+        (
+            "crf",
+            {"loss": {"$object": "VariationalEM", "parts": {"rounds": 3}}, "class_weight": "balanced"},
+            {"VariationalEM": {"rounds": 3, "class_weight": "balanced"}},
+        ),
+        (
+            "crf",
+            {"loss": {"$object": "EntropyRegularised", "parts": {"weight": 0.2}}, "cost": "hamming"},
+            {"Log": {"cost": "hamming"}},
+        ),
+        (
+            "crf",
+            {"loss": {"$object": "OwnedStates", "parts": {}}, "class_weight": None},
+            {"OwnedStates": {}},
+        ),
+    ],
+)
+def test_class_weights_and_costs_go_into_the_loss(recipe: str, old: dict[str, Any], loss: Any) -> None:
+    """Also in models within models."""
+    model = {"recipe": recipe, "parameters": {"penalty": 1.0, **old}}
+    header = {"format": 5, "model": {"recipe": "cascade", "parameters": {"first": model}}}
+    found = files.UPGRADES[5](header)["model"]["parameters"]["first"]["parameters"]
+    if isinstance(loss, dict):
+        [(kind, parts)] = loss.items()
+        loss = {"$object": kind, "parts": parts}
+    assert found == {"penalty": 1.0} | ({} if loss is None else {"loss": loss})
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        Log(class_weight={"a": 2.0}),
+        Log(np.array([[0.0, 2.0], [1.0, 0.0]])),
+        MarginalLog(class_weight="balanced"),
+        Piecewise(class_weight="balanced"),
+        VariationalEM(1, class_weight={"b": 3.0}),
+    ],
+    ids=repr,
+)
+def test_a_model_of_format_5_is_fitted_again_with_its_loss(loss: Any, tmp_path: Path) -> None:
+    X, y = [[[1.0], [9.0], [4.0]]], [["a", "b", "a"]]
+    model = CRF(loss=loss).fit(X, y)
+    model.save(tmp_path / "a.kf")
+    found = Container(tmp_path / "a.kf")
+    header, old = found.header, model_of(found.header)["parameters"]
+    parts = old["loss"]["parts"]
+    old |= {name: parts.pop(name, None) for name in ("class_weight", "cost")}
+    if not parts:
+        old["loss"] = next(name for name in LOSSES if isinstance(LOSSES[name], type(loss)))
+    arrays = {key: found.array(key) for key in found.tensors}
+    write_container(tmp_path / "old.kf", arrays, header | {"format": 5})
+    again = load(tmp_path / "old.kf")
+    assert repr(again.loss) == repr(loss)
+    assert again.predict_marginals(X)[0].tolist() == model.predict_marginals(X)[0].tolist()
+    np.testing.assert_array_equal(again.fit(X, y).coef_, model.coef_)
 
 
 def test_settings_that_a_file_lacks_have_their_defaults(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import CRF
+from kernelfields import CRF, Parts
 from kernelfields.solvers import LBFGS, Reason
 
 
@@ -23,9 +23,9 @@ def sequences(scale, dtype=np.float64, seed=0):
 def test_scales_of_features_do_not_matter_where_penalties_are_small(scale, dtype, l1):
     scale = np.ones(3) * scale
     X, y = sequences(scale, dtype)
-    model = CRF(1e-8, fit_intercept=False, l1=l1 * float(scale[0] == scale[1]), tol=1e-3, max_iter=3000).fit(
-        X, y
-    )
+    model = CRF(
+        1e-8, parts=Parts(bias=None), l1=l1 * float(scale[0] == scale[1]), tol=1e-3, max_iter=3000
+    ).fit(X, y)
     assert 0 <= model.certificate_.relative_gap <= 1e-3
 
 
@@ -50,7 +50,7 @@ def test_fits_that_are_not_convex_end_where_no_neighbour_is_lower(scale):
     X, y = sequences(scale)
     random = np.random.default_rng(1)
     y = [[None if random.random() < 0.3 else label for label in labels] for labels in y]
-    model = CRF(1e-2, fit_intercept=False, boundaries=False, tol=1e-4, max_iter=3000).fit(X, y)
+    model = CRF(1e-2, parts=Parts(bias=None, boundaries=None), tol=1e-4, max_iter=3000).fit(X, y)
     assert np.isfinite(model.coef_).all()
 
     def value(coef):

@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.metadata_routing import UNCHANGED
 
 import kernelfields as kf
+from kernelfields import Parts
 from kernelfields.features import Windows, each
 from kernelfields.metrics import log_likelihood_scorer, token_accuracy_scorer, token_error
 from kernelfields.models.clique_types import Edges
@@ -43,7 +44,7 @@ MODELS = {
     "SequenceAdaBoost": kf.SequenceAdaBoost(20),
     "SequencePipeline": kf.SequencePipeline([each(StandardScaler()), Windows(3)], kf.CRF()),
     "StochasticCRF": kf.StochasticCRF(random_state=0),
-    "StructureLearner": kf.StructureLearner(kf.KernelCRF(edges=False), candidates=[Edges()]),
+    "StructureLearner": kf.StructureLearner(kf.KernelCRF(parts=Parts(edges=None)), candidates=[Edges()]),
     "StructuredPerceptron": kf.StructuredPerceptron(random_state=0),
     "StructuredSVM": kf.StructuredSVM(),
     "TransductiveSVM": kf.TransductiveSVM(),

@@ -8,8 +8,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from kernelfields import GPSequenceClassifier, InputError, KernelCRF
+from kernelfields import FreeScores, GPSequenceClassifier, InputError, KernelCRF, KernelScores, Parts, Run
 from kernelfields.kernels import RBF, Linear, Polynomial
+from kernelfields.objective import SpaceNorm
 from kernelfields.selection import (
     SGPS,
     SGSA,
@@ -24,7 +25,7 @@ from kernelfields.selection import (
 from kernelfields.testing import check_estimator, labelled_sequences
 from tests.selection._counting import CountingKernel
 
-EXACT = {"dtype": "float64", "tol": 1e-9, "random_state": 0}
+EXACT = {"run": Run(dtype="float64"), "tol": 1e-9, "random_state": 0}
 ALL = 10**6
 FEW = [
     SGPS(20, step=4),
@@ -42,7 +43,7 @@ def data(rng):
 
 @pytest.mark.parametrize("selection", [FEW[0], FEW[4]], ids=lambda one: type(one).__name__)
 def test_estimator_passes_all_checks(selection, rng):
-    model = GPSequenceClassifier(RBF(0.5), sparse=selection, dtype="float64", random_state=0)
+    model = GPSequenceClassifier(RBF(0.5), sparse=selection, run=Run(dtype="float64"), random_state=0)
     # The first coordinates are judged by counts of label pairs, of which some are equal.
     check_estimator(model, rng, ties=isinstance(selection, SGPS))
 
@@ -82,19 +83,22 @@ def test_whole_labellings_approach_the_dense_model(data):
 @pytest.mark.parametrize(
     "options",
     [
-        {"kernel": RBF(0.5), "edge_kernel": True},
-        {"kernel": RBF(0.5), "edge_kernel": True, "edge_penalty": 2.0, "edge_kernel_penalty": 0.2},
-        {"kernel": RBF(0.5), "edge_kernel": Linear(), "structure": "chain2"},
-        {"kernel": Polynomial(2), "fit_intercept": True, "edge_penalty": 3.0},
+        {"kernel": RBF(0.5), "parts": Parts(edge_kernel=KernelScores())},
+        {
+            "kernel": RBF(0.5),
+            "parts": Parts(edge_kernel=KernelScores(penalty=0.2), edges=FreeScores(penalty=2.0)),
+        },
+        {"kernel": RBF(0.5), "parts": Parts(edge_kernel=KernelScores(Linear())), "structure": "chain2"},
+        {"kernel": Polynomial(2), "parts": Parts(edges=FreeScores(penalty=3.0))},
         {"kernel": [RBF(0.5), RBF(5.0)], "penalty": [1.0, 2.0]},
-        {"kernel": RBF(0.5), "edges": False},
+        {"kernel": RBF(0.5), "parts": Parts(edges=None)},
     ],
     ids=str,
 )
 def test_greedy_cliques_of_every_kind_reach_the_dense_model(options, data):
     X, y = data
     dense = KernelCRF(**options, **EXACT).fit(X, y)
-    model = KernelCRF(**options, **EXACT, selection=GreedyCliques(ALL, step=40)).fit(X, y)
+    model = KernelCRF(**options, **EXACT, basis=GreedyCliques(ALL, step=40)).fit(X, y)
     assert model.certificate_.value == pytest.approx(dense.certificate_.value, rel=1e-7)
     for left, right in zip(model.predict_marginals(X), dense.predict_marginals(X), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-4)
@@ -135,7 +139,7 @@ def test_the_fitted_model_is_what_the_path_says(selection, data):
 
 def test_compact_and_pickled_models_predict_the_same(data):
     X, y = data
-    model = KernelCRF(RBF(0.5), selection=SGPS(10), warm_start=True, random_state=0).fit(X, y)
+    model = KernelCRF(RBF(0.5), basis=SGPS(10), warm_start=True, random_state=0).fit(X, y)
     for other in (model.compact(), pickle.loads(pickle.dumps(model))):
         assert other.predict(X) == model.predict(X)
     assert not {"path_", "_growth", "selected_"} & set(vars(model.compact()))
@@ -149,7 +153,7 @@ def test_one_and_two_threads_select_the_same(rng):
         found = []
         for threads in (1, 2):
             with threadpool_limits(threads):
-                model = KernelCRF(Polynomial(2), penalty=0.5, selection=selection, random_state=0).fit(X, y)
+                model = KernelCRF(Polynomial(2), penalty=0.5, basis=selection, random_state=0).fit(X, y)
             found.append(model.selected_["kernel"])
         for left, right in zip(*found, strict=True):
             np.testing.assert_array_equal(left, right)
@@ -175,7 +179,7 @@ def test_interrupted_models_are_usable_and_go_on(selection, data):
     X, y = data
     options = {**EXACT, "sparse": selection, "edge_variance": 0.4}
     whole = GPSequenceClassifier(RBF(0.5), **options).fit(X, y)
-    model = GPSequenceClassifier(RBF(0.5), **options, callback=interrupting(2))
+    model = GPSequenceClassifier(RBF(0.5), **options).set_params(run__callback=interrupting(2))
     with pytest.warns(ConvergenceWarning, match=r"Interrupted.*There are \d+.*warm_start"):
         model.fit(X, y)
     reached = model.path_[-1].functions
@@ -184,7 +188,7 @@ def test_interrupted_models_are_usable_and_go_on(selection, data):
     assert model.selected_["kernel"].size == reached
     assert len(model.predict(X)) == len(X)
     assert model.certificate_.value == pytest.approx(model.full_gap(X, y).value)
-    model.set_params(callback=None, warm_start=True).fit(X, y)
+    model.set_params(run__callback=None, warm_start=True).fit(X, y)
     assert [step.functions for step in model.path_] == [step.functions for step in whole.path_]
     for left, right in zip(model.selected_["kernel"], whole.selected_["kernel"], strict=True):
         np.testing.assert_array_equal(left, right)
@@ -221,10 +225,10 @@ def test_interrupts_anywhere_leave_a_usable_model(at, data, monkeypatch):
 
 def test_warm_start_goes_on_with_more_functions(data):
     (X, y), refit = data, RefitAll(iterations=500, tol=1e-12)  # a fit ends so, too
-    model = KernelCRF(RBF(0.5), selection=SGSA(8, step=4, refit=refit), warm_start=True, **EXACT).fit(X, y)
+    model = KernelCRF(RBF(0.5), basis=SGSA(8, step=4, refit=refit), warm_start=True, **EXACT).fit(X, y)
     first = model.selected_["kernel"]
-    model.set_params(selection=SGSA(20, step=4, refit=refit)).fit(X, y)
-    whole = KernelCRF(RBF(0.5), selection=SGSA(20, step=4, refit=refit), **EXACT).fit(X, y)
+    model.set_params(basis=SGSA(20, step=4, refit=refit)).fit(X, y)
+    whole = KernelCRF(RBF(0.5), basis=SGSA(20, step=4, refit=refit), **EXACT).fit(X, y)
     np.testing.assert_array_equal(
         model.selected_["kernel"].observations, whole.selected_["kernel"].observations
     )
@@ -241,8 +245,8 @@ def test_held_out_data_choose_the_size(rng):
     X_dev, y_dev = labelled_sequences(rng, count=20)
     y_dev = [[y[0][0] if rng.random() < 0.4 else label for label in labels] for labels in y_dev]
     selection = GreedyCliques(60, step=6)
-    by_label = {"decoder": "posterior", "fit_intercept": True, **EXACT}  # as errors of the path are counted
-    model = KernelCRF(RBF(2.0), penalty=0.01, selection=selection, **by_label)
+    by_label = {"decoder": "posterior", **EXACT}  # as errors of the path are counted
+    model = KernelCRF(RBF(2.0), penalty=0.01, basis=selection, **by_label)
     model.fit(X, y, X_dev=X_dev, y_dev=y_dev)
     best = max(model.path_, key=lambda step: step.held_out)
     assert model.selected_["kernel"].size == best.functions < 60
@@ -257,7 +261,7 @@ def test_kernel_values_are_those_of_candidates_and_basis_only(rng):
     X, y = labelled_sequences(rng, count=120)
     n = sum(map(len, X))
     kernel = CountingKernel()
-    model = KernelCRF(kernel, selection=SGPS(30, step=10), dtype="float64", random_state=0).fit(X, y)
+    model = KernelCRF(kernel, basis=SGPS(30, step=10), run=Run(dtype="float64"), random_state=0).fit(X, y)
     kernel = model.kernel_
     longest = max(map(len, X))
     visits = model.path_[-1].visits
@@ -271,17 +275,27 @@ def test_kernel_values_are_those_of_candidates_and_basis_only(rng):
 def test_bad_settings_are_refused(data):
     X, y = data
     for options, words in (
-        ({"selection": "sgps"}, "no selection"),
-        ({"selection": SGPS(), "approximation": "nystroem"}, "do not go together"),
-        ({"selection": SGPS(), "edge_kernel": True}, "for no triples"),
-        ({"selection": SGPS(), "structure": "chain2"}, "for no triples"),
-        ({"selection": SGPS(), "label_kernel": np.eye(3)}, "one kernel for all labels"),
+        (
+            {"basis": "sgps"},
+            "^basis='sgps' is not known; choose .*'fourier', an Approximation or a Selection.$",
+        ),
+        ({"basis": SGPS}, "^basis is <class .*SGPS'>; it must be .*an Approximation or a Selection.$"),
+        (
+            {"basis": SGPS(), "parts": Parts(kernel=KernelScores(norm=SpaceNorm(1.0)))},
+            "^A selection as basis goes with squared penalties, and with no part such as 'kernel'.$",
+        ),
+        ({"basis": SGPS(), "parts": Parts(edge_kernel=KernelScores())}, "for no triples"),
+        ({"basis": SGPS(), "structure": "chain2"}, "for no triples"),
+        (
+            {"basis": SGPS(), "parts": Parts(kernel=KernelScores(labels=np.eye(3)))},
+            "one kernel for all labels",
+        ),
     ):
         with pytest.raises(InputError, match=words):
             KernelCRF(**options).fit(X, y)
     for settings in ({"size": 0}, {"step": 0}, {"threshold": -1.0}, {"gap": float("nan")}):
         with pytest.raises(InputError, match=f"^{next(iter(settings))} is "):
             SGPS(**settings)
-    several = KernelCRF([RBF(0.5), RBF(5.0)], selection=GreedyCliques(4)).fit(X, y)
+    several = KernelCRF([RBF(0.5), RBF(5.0)], basis=GreedyCliques(4)).fit(X, y)
     with pytest.raises(InputError, match="several kernels"):
         several.full_gap(X, y)

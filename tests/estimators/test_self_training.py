@@ -11,6 +11,8 @@ from kernelfields import (
     InputError,
     KernelCRF,
     KernelLogisticRegression,
+    Parts,
+    Run,
     SelfTraining,
     StructuredPerceptron,
     load,
@@ -21,7 +23,7 @@ from kernelfields.losses import EntropyRegularised
 TIGHT = {"penalty": 0.1, "tol": 1e-7}
 ROWS = {
     "rows": KernelLogisticRegression("rbf", **TIGHT),
-    "field": KernelCRF("rbf", edges=False, boundaries=False, **TIGHT),
+    "field": KernelCRF("rbf", parts=Parts(edges=None, boundaries=None), **TIGHT),
 }
 
 
@@ -131,8 +133,8 @@ def test_weights_and_held_out_data_are_passed_on(rng):
     alone = CRF(0.3).fit(X[:4], y[:4], sample_weight=weights[:4])
     np.testing.assert_array_equal(found.estimator_.coef_, alone.coef_)
     assert found.stop_reason_.startswith("The limit")
-    held_out = SelfTraining(CRF(0.3, patience=1), max_iter=0).fit(X, y, X_dev=X[:2], y_dev=y[:2])
-    stopped = CRF(0.3, patience=1).fit(X[:4], y[:4], X_dev=X[:2], y_dev=y[:2])
+    held_out = SelfTraining(CRF(0.3, run=Run(patience=1)), max_iter=0).fit(X, y, X_dev=X[:2], y_dev=y[:2])
+    stopped = CRF(0.3, run=Run(patience=1)).fit(X[:4], y[:4], X_dev=X[:2], y_dev=y[:2])
     np.testing.assert_array_equal(held_out.estimator_.coef_, stopped.coef_)
     with pytest.raises(InputError, match=r"X_dev cannot be had: KernelLogisticRegression\.fit"):
         SelfTraining(KernelLogisticRegression()).fit(X, y, X_dev=X, y_dev=y)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields import CRF, HMM, Cascade, InputError, KernelCRF, StructureLearner
+from kernelfields import CRF, HMM, Cascade, InputError, KernelCRF, Parts, Run, StructureLearner
 from kernelfields.emissions import (
     Bernoulli,
     Categorical,
@@ -114,7 +114,9 @@ def test_cascade_of_a_model_without_weights(rng):
 
 def test_structure_learner(rng):
     X, y = labelled(rng)
-    base = KernelCRF(penalty=0.5, edges=False, boundaries=False, tol=1e-9, dtype="float64")
+    base = KernelCRF(
+        penalty=0.5, parts=Parts(edges=None, boundaries=None), tol=1e-9, run=Run(dtype="float64")
+    )
     learner = StructureLearner(base, candidates=[Edges(), Boundaries()], worth=0.0)
     weighted = learner.fit(X, y, sample_weight=WEIGHTS)
     trials, kept, marginals = weighted.trials_, weighted.kept_, weighted.predict_marginals(X)

@@ -4,6 +4,7 @@ import pytest
 
 from kernelfields import CRF, HMM, KernelCRF, StructuredSVM
 from kernelfields.errors import InputError
+from kernelfields.losses import Log
 
 WORDS = [["Anna", "went", "to", "Paris"], ["Bob", "slept"]]
 TAGS = [["B-PER", "O", "O", "B-LOC"], ["B-PER", "O"]]
@@ -20,7 +21,6 @@ NUMBERS = [[[0.0], [1.0]], [[1.0], [0.0]]]
         ("loss", "logg", "log"),
         ("decoder", "viterbo", "viterbi"),
         ("posterior", "lapalce", "laplace"),
-        ("class_weight", "balance", "balanced"),
     ],
 )
 def test_names_of_a_linear_model(name, given, meant):
@@ -32,7 +32,7 @@ def test_names_of_a_linear_model(name, given, meant):
     ("model", "name", "given", "meant"),
     [
         (KernelCRF, "kernel", "rfb", "rbf"),
-        (KernelCRF, "approximation", "nystrom", "nystroem"),
+        (KernelCRF, "basis", "nystrom", "nystroem"),
         (StructuredSVM, "rescaling", "margins", "margin"),
         (StructuredSVM, "cost", "haming", "hamming"),
         (StructuredSVM, "solver", "n_slack", "n-slack"),
@@ -42,6 +42,13 @@ def test_names_of_a_linear_model(name, given, meant):
 def test_names_of_other_models(model, name, given, meant):
     with pytest.raises(InputError, match=f"{name}='{given}' is not known; did you mean '{meant}'\\? Choose"):
         model(**{name: given}).fit(NUMBERS, [["a", "b"], ["b", "a"]])
+
+
+def test_names_of_class_weights():
+    with pytest.raises(
+        InputError, match="class_weight='balance' is not known; did you mean 'balanced'\\? Choose"
+    ):
+        Log(class_weight="balance")
 
 
 def test_entities_are_found_in_plain_words():

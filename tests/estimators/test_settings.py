@@ -32,6 +32,7 @@ ESTIMATORS: list[Any] = [
 ]
 BAD = {
     "fit_intercept": "yes",
+    "parts": {"edges": None},
     "callback": 3,
     "decoder": "viterbo",
     "dtype": "int8",

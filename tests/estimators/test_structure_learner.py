@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields import InputError, KernelCRF, StructureLearner
+from kernelfields import InputError, KernelCRF, Parts, Run, StructureLearner
 from kernelfields.kernels import RBF, Linear
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from kernelfields.models.gain_bounds import extension, gain_bound
@@ -32,16 +32,21 @@ def sticky(rng, n, stay=0.9, noise=1.0):
 
 
 def base(**settings):
-    given = {"penalty": 0.7, "edges": False, "boundaries": False, "dtype": "float64", "tol": 1e-9}
+    given = {
+        "penalty": 0.7,
+        "parts": Parts(edges=None, boundaries=None),
+        "run": Run(dtype="float64"),
+        "tol": 1e-9,
+    }
     return KernelCRF(RBF(gamma=0.3), **{**given, **settings})
 
 
-SETTINGS = [{}, {"edges": True}, {"constraints": None, "fit_intercept": True}]
+SETTINGS = [{}, {"parts": Parts(boundaries=None)}, {"constraints": None}]
 LACKING = [
     pytest.param(candidate, settings, id=f"{candidate.name}-{settings}")
     for candidate in CANDIDATES
     for settings in SETTINGS
-    if not (settings.get("edges") and isinstance(candidate, Edges))
+    if not ("parts" in settings and isinstance(candidate, Edges))
 ]
 
 
@@ -80,8 +85,8 @@ def test_edges_are_kept_where_labels_stay_and_triples_are_not():
 def test_nothing_is_kept_where_labels_are_independent():
     rng = np.random.default_rng(1)
     X, y = sticky(rng, 40, stay=0.5)
-    heavy = base(tol=1e-4, edge_penalty=50)
-    learner = StructureLearner(heavy, candidates=[Edges(), Boundaries()], worth=0.05).fit(X, y)
+    learner = StructureLearner(base(tol=1e-4), candidates=[Edges(penalty=50), Boundaries()], worth=0.05)
+    learner.fit(X, y)
     assert learner.kept_ == []
     assert any(trial.gain is None for trial in learner.trials_)
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from kernelfields import InputError, StructuredSVM
+from kernelfields import InputError, Parts, Run, StructuredSVM
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import ErrorFunction, LabellingCost
@@ -31,7 +31,7 @@ def test_it_passes_what_every_estimator_passes(rng):
 def test_linear_kernel_and_weights_are_one_model(rng):
     X, y = small_data(rng)
     linear = StructuredSVM(penalty=0.5, tol=1e-6).fit(X, y)
-    kernel = StructuredSVM(Linear(), penalty=0.5, tol=1e-6, dtype="float64").fit(X, y)
+    kernel = StructuredSVM(Linear(), penalty=0.5, tol=1e-6, run=Run(dtype="float64")).fit(X, y)
     np.testing.assert_allclose(linear.certificate_.value, kernel.certificate_.value, rtol=2e-6)
     np.testing.assert_allclose(linear.coef_, (kernel.basis_.T @ kernel.dual_coef_).T, atol=2e-2)
 
@@ -39,7 +39,7 @@ def test_linear_kernel_and_weights_are_one_model(rng):
 def test_sequences_of_one_position_and_two_labels_are_a_support_vector_machine(rng):
     X = [rng.normal(size=(1, 2)) for _ in range(40)]
     y = [["p" if x[0] @ [1, -1] + 0.5 * rng.normal() > 0 else "n"] for x in X]
-    ours = StructuredSVM(penalty=0.5, fit_intercept=False, boundaries=False, tol=1e-6).fit(X, y)
+    ours = StructuredSVM(penalty=0.5, parts=Parts(bias=None, boundaries=None), tol=1e-6).fit(X, y)
     # w_p = −w_n = v/2: the hinge is [1 − ±⟨v, x⟩]₊, the penalty λ‖v‖²/4
     theirs = LinearSVC(C=1 / (0.5 / 2), loss="hinge", fit_intercept=False, max_iter=200_000, tol=1e-8)
     theirs.fit(np.concatenate(X), [label for (label,) in y])
@@ -52,11 +52,10 @@ def test_kernel_model_keeps_support_vectors_only(rng):
     ours = StructuredSVM(
         RBF(1.0),
         penalty=0.2,
-        fit_intercept=False,
-        boundaries=False,
+        parts=Parts(bias=None, boundaries=None),
         solver="n-slack",
         tol=1e-6,
-        dtype="float64",
+        run=Run(dtype="float64"),
     ).fit(X, y)
     flat = np.concatenate(X)
     theirs = SVC(C=1 / (0.2 / 2), gamma=1.0, tol=1e-8).fit(flat, [label for (label,) in y])
@@ -161,7 +160,13 @@ def other_weights(X, y):
 @pytest.mark.parametrize("change", [other_features, other_labels, other_weights])
 def test_warm_start_with_other_data_starts_from_nothing(change, solver, kernel, rng):
     X, y = small_data(rng, count=6)
-    settings = {"kernel": kernel, "penalty": 2.0, "solver": solver, "dtype": "float64", "random_state": 0}
+    settings = {
+        "kernel": kernel,
+        "penalty": 2.0,
+        "solver": solver,
+        "run": Run(dtype="float64"),
+        "random_state": 0,
+    }
     cold = StructuredSVM(**settings).fit(**change(X, y))
     warm = StructuredSVM(**settings, warm_start=True).fit(X, y).fit(**change(X, y))
     assert warm.certificate_ == cold.certificate_
@@ -190,16 +195,16 @@ def by_length(rng):
         {"cost": np.ones((3, 3)) - np.eye(3) + 0.5 * np.eye(3, k=1)},
         {"rescaling": "zero-one"},
         {"kernel": RBF(2.0)},
-        {"fit_intercept": False},
+        {"parts": Parts(bias=None)},
     ],
 )
 def test_warm_start_with_other_settings_starts_from_nothing(change, rng):
     X, y = by_length(rng)
-    settings = {"kernel": RBF(0.5), "penalty": 0.5, "solver": "n-slack", "dtype": "float64"}
+    settings = {"kernel": RBF(0.5), "penalty": 0.5, "solver": "n-slack", "run": Run(dtype="float64")}
     cold = StructuredSVM(**{**settings, **change}).fit(X, y)
     warm = StructuredSVM(**settings, warm_start=True).fit(X, y).set_params(**change).fit(X, y)
     assert warm.history_ == cold.history_
-    back = warm.set_params(constraints=None, cost="hamming", rescaling="margin", fit_intercept=True)
+    back = warm.set_params(constraints=None, cost="hamming", rescaling="margin", parts=Parts())
     back.set_params(**settings).fit(X, y)
     assert back.history_ == StructuredSVM(**settings).fit(X, y).history_
 
@@ -220,7 +225,10 @@ def test_what_was_stopped_early_has_learnt_something(solver, penalty, rng):
     values = []
     for rounds in (1, 3, 10):
         svm = StructuredSVM(
-            penalty=penalty, solver=solver, max_iter=rounds, callback=lambda p: values.append(p.value)
+            penalty=penalty,
+            solver=solver,
+            max_iter=rounds,
+            run=Run(callback=lambda p: values.append(p.value)),
         )
         with pytest.warns(ConvergenceWarning):
             svm.fit(X, y)
@@ -237,7 +245,7 @@ def test_ascent_that_is_interrupted_keeps_what_it_reached(kernel, rng):
         if progress.iteration == 2:
             raise KeyboardInterrupt
 
-    svm = StructuredSVM(kernel, penalty=0.1, solver="dual-ascent", tol=1e-6, callback=interrupt)
+    svm = StructuredSVM(kernel, penalty=0.1, solver="dual-ascent", tol=1e-6, run=Run(callback=interrupt))
     with pytest.warns(ConvergenceWarning, match="Interrupted"):
         svm.fit(X, y)
     assert svm.stop_reason_.startswith("Interrupted")

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import kernelfields as kf
+from kernelfields import KernelScores, Parts
 from kernelfields.errors import InputError
 from kernelfields.kernels import RBF, Linear
 from kernelfields.selection import GreedyCliques
@@ -21,7 +22,7 @@ BOTH = [X[0], MORE[0], *X[1:8], *MORE[1:], *X[8:]]
 PLACES = [0, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14]
 """Where sequences of X are in it."""
 GAMMA = RBF("scale").on(np.concatenate(BOTH)).gamma
-EXACT = {"dtype": "float64", "tol": 1e-8}
+EXACT = {"run": kf.Run(dtype="float64"), "tol": 1e-8}
 
 WHOLE = {
     "none": lambda: None,
@@ -41,10 +42,10 @@ def marginals(model: Any, items: Any = X) -> Any:
 
 MODELS = {
     "kernel crf": lambda k: kf.KernelCRF(k, **EXACT),
-    "edges": lambda k: kf.KernelCRF("linear", edge_kernel=k, **EXACT),
-    "selection": lambda k: kf.KernelCRF(k, selection=GreedyCliques(5), **EXACT),
+    "edges": lambda k: kf.KernelCRF("linear", parts=Parts(edge_kernel=KernelScores(k)), **EXACT),
+    "selection": lambda k: kf.KernelCRF(k, basis=GreedyCliques(5), **EXACT),
     "gaussian process": lambda k: kf.GPSequenceClassifier(k, **EXACT),
-    "svm": lambda k: kf.StructuredSVM(k, dtype="float64", tol=1e-9),
+    "svm": lambda k: kf.StructuredSVM(k, run=kf.Run(dtype="float64"), tol=1e-9),
     "perceptron": lambda k: kf.KernelPerceptron(k, shuffle=False),
 }
 
@@ -84,7 +85,9 @@ def test_every_sign_of_nothing_leaves_the_loss_convex(make: Any, nothing: Any) -
 @pytest.mark.parametrize("kind", [kf.CRF, kf.KernelCRF])
 def test_losses_that_learn_without_labels_do(kind: Any) -> None:
     """Nothing in the place of labels is one None after the other to them."""
-    settings = {"loss": "entropy", "random_state": 0} | ({} if kind is kf.CRF else {"dtype": "float64"})
+    settings = {"loss": "entropy", "random_state": 0} | (
+        {} if kind is kf.CRF else {"run": kf.Run(dtype="float64")}
+    )
     spelt = [[None] * len(x) if y is None else y for x, y in zip(BOTH, with_gaps(), strict=True)]
     expected = marginals(kind(**settings).fit(BOTH, spelt))
     np.testing.assert_array_equal(marginals(kind(**settings).fit(BOTH, with_gaps())), expected)
@@ -139,7 +142,9 @@ def test_trees_and_graphs(structure: str, kind: Any) -> None:
         path = range(len(x) - 1)
         return (x, [-1, *path]) if structure == "tree" else (x, [(v, v + 1) for v in path])
 
-    settings = {"structure": structure, "tol": 1e-8} | ({} if kind is kf.CRF else {"dtype": "float64"})
+    settings = {"structure": structure, "tol": 1e-8} | (
+        {} if kind is kf.CRF else {"run": kf.Run(dtype="float64")}
+    )
     model = kind(**settings).fit([item(x) for x in BOTH], with_gaps())
     expected = kind(**settings).fit([item(x) for x in X], Y)
     some = [item(x) for x in X]
@@ -181,12 +186,11 @@ def test_tokens_without_labels_have_features_that_kernels_see() -> None:
 
 
 def test_kernels_of_cliques_see_cliques_without_labels() -> None:
-    pairs = kf.CliqueKernel("edge", RBF("scale"), view="difference")
-    model = kf.KernelCRF("linear", clique_kernels=pairs, **EXACT).fit(X, Y, X_unlabelled=MORE)
+    parts = Parts(pairs=KernelScores(RBF("scale"), on="edge", view="difference", penalty=1.0))
+    model = kf.KernelCRF("linear", parts=parts, **EXACT).fit(X, Y, X_unlabelled=MORE)
     differences = np.concatenate([x[1:] - x[:-1] for x in BOTH])
-    assert model.parts_["clique_kernel 0"].kernel.gamma == pytest.approx(
-        RBF("scale").on(differences).gamma, rel=1e-12
-    )
+    width = RBF("scale").on(differences).gamma
+    assert model.parts_["pairs"].kernel.gamma == pytest.approx(width, rel=1e-12)
 
 
 def test_rows_without_labels() -> None:
@@ -213,7 +217,8 @@ def test_held_out_warm_and_stopped_searches(tmp_path: Any) -> None:
     held = kf.KernelCRF(RBF("scale"), **EXACT).fit(X, Y, X_dev=BOTH, y_dev=with_gaps(), X_unlabelled=MORE)
     known = kf.KernelCRF(RBF(GAMMA), **EXACT).fit(X, Y, X_dev=X, y_dev=Y)
     np.testing.assert_allclose(marginals(held), marginals(known), atol=1e-9)
-    stopped = kf.KernelCRF(RBF("scale"), checkpoint=tmp_path / "search", max_iter=3, **EXACT)
+    stopped = kf.KernelCRF(RBF("scale"), max_iter=3, **EXACT)
+    stopped.set_params(run__checkpoint=tmp_path / "search")
     with pytest.warns(Warning, match="limit"):
         stopped.fit(X, Y, X_unlabelled=MORE)
     with pytest.raises(InputError, match="belongs to other data"):

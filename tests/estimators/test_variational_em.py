@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from kernelfields import CRF, InputError, KernelCRF, load
-from kernelfields.losses import PseudoLikelihood, VariationalEM
+from kernelfields import CRF, FreeScores, InputError, KernelCRF, Parts, load
+from kernelfields.losses import PseudoLikelihoodLoss, VariationalEM
 from kernelfields.structures import GraphBatch
 from tests.estimators.test_local_losses import Shape
 
@@ -67,7 +67,9 @@ def test_it_is_em_written_out(rng):
     edges = both_ways(edges)
     em = VariationalEM(rounds=2, weight=0.5, temperature=0.7, sweeps=3, tol=0.0)
     wanted, _ = by_hand(features, edges, labels, seen, em, 0.5, 2.0)
-    model = CRF(0.5, edge_penalty=2.0, structure=Shape(), loss=em, tol=1e-8, boundaries=False)
+    model = CRF(
+        0.5, parts=Parts(edges=FreeScores(penalty=2.0), boundaries=None), structure=Shape(), loss=em, tol=1e-8
+    )
     model.fit([(features, edges)], given(labels, seen))
     found = np.concatenate([model.coef_.ravel(), model.intercept_, model.transitions_.ravel()])
     np.testing.assert_allclose(found, wanted, atol=2e-3)
@@ -79,7 +81,7 @@ def test_couplings_are_learnt_from_vertices_without_labels(make, rng):
     features, edges, labels, seen = community(rng, 20, 0.2)
     edges = edges[~seen[edges].all(axis=1)]  # no two vertices with a label are neighbours
     X, y = [(features, both_ways(edges))], given(labels, seen)
-    settings = {"edge_penalty": 5.0, "structure": Shape(), "boundaries": False}
+    settings = {"parts": Parts(edges=FreeScores(penalty=5.0), boundaries=None), "structure": Shape()}
     alone = make(1.0, loss="pseudo", **settings).fit(X, y)
     em = make(1.0, loss=VariationalEM(rounds=3, weight=1.0, temperature=0.5), **settings).fit(X, y)
 
@@ -92,7 +94,7 @@ def test_couplings_are_learnt_from_vertices_without_labels(make, rng):
 
 def test_without_rounds_or_without_gaps_it_is_the_pseudo_likelihood(rng):
     features, edges, labels, seen = community(rng, 6)
-    X, settings = [(features, edges)], {"structure": Shape(), "boundaries": False, "tol": 1e-7}
+    X, settings = [(features, edges)], {"structure": Shape(), "parts": Parts(boundaries=None), "tol": 1e-7}
     for y, em in ((given(labels, seen), VariationalEM(rounds=0)), (given(labels, labels >= 0), "pseudo-em")):
         plain, one = (CRF(0.5, loss=loss, **settings).fit(X, y) for loss in ("pseudo", em))
         np.testing.assert_allclose(one.transitions_, plain.transitions_, atol=1e-4)
@@ -101,7 +103,7 @@ def test_without_rounds_or_without_gaps_it_is_the_pseudo_likelihood(rng):
 def test_beliefs_are_a_fixed_point_and_certain_where_observed(rng):
     graph = GraphBatch([0, 5], [[0, 1], [1, 2], [2, 3], [3, 0], [3, 4]], L)
     scores = {"node": rng.normal(size=(5, L)), "edge": 0.5 * rng.normal(size=(L, L))}
-    observed = PseudoLikelihood(graph, np.array([1, -1, -1, 0, -1]))
+    observed = PseudoLikelihoodLoss(graph, np.array([1, -1, -1, 0, -1]))
     em = VariationalEM(sweeps=500, tol=1e-12, step=0.5)
     q = em.beliefs(observed, scores, em.first(observed, scores))
     np.testing.assert_allclose(q[[0, 3]], np.eye(L)[[1, 0]])
@@ -115,7 +117,7 @@ def test_beliefs_are_a_fixed_point_and_certain_where_observed(rng):
 def test_a_seed_draws_the_first_labels(rng):
     graph = GraphBatch([0, 2000], np.empty((0, 2), dtype=int), L)
     scores = {"node": np.tile([0.0, 1.0, -1.0], (2000, 1)), "edge": np.zeros((L, L))}
-    observed = PseudoLikelihood(graph, np.full(2000, -1))
+    observed = PseudoLikelihoodLoss(graph, np.full(2000, -1))
     first, again, other = (VariationalEM(seed=seed).first(observed, scores) for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != other).any()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kernelfields as kf
+from kernelfields import Parts
 from kernelfields.fitting.observers import ProgressLine
 from kernelfields.models.clique_types import Boundaries, Edges
 
@@ -41,7 +42,9 @@ MADE_OF_MODELS = [
     (kf.HiddenStates(kf.CRF(), n_init=2, random_state=0), (X, Y), "start 2 of 2, best so far"),
     (kf.SelfTraining(kf.CRF(), threshold=0.0, k_best=1), (X, [Y[0], None, None]), "round 2: 2 of 3"),
     (
-        kf.StructureLearner(kf.KernelCRF(edges=False, boundaries=False), candidates=[Edges(), Boundaries()]),
+        kf.StructureLearner(
+            kf.KernelCRF(parts=Parts(edges=None, boundaries=None)), candidates=[Edges(), Boundaries()]
+        ),
         (X, Y),
         "round 1: objective",
     ),
@@ -83,7 +86,7 @@ def terminal(monkeypatch):
 def test_progress_is_shown_on_one_line_that_ends(model, terminal):
     given = (X,) if isinstance(model, kf.HMM) else (X, Y)
     seen = []
-    model.set_params(callback=seen.append).fit(*given)
+    model.set_params(run__callback=seen.append).fit(*given)
     assert terminal.getvalue() == ""
     quiet = model.predict_marginals(X)
     seen.clear()
@@ -122,7 +125,7 @@ def test_the_line_ends_when_a_fit_fails(terminal):
             raise ValueError
 
     with pytest.raises(ValueError, match=r"^$"):
-        kf.CRF(verbose=1, callback=fail).fit(X, Y)
+        kf.CRF(verbose=1, run=kf.Run(callback=fail)).fit(X, Y)
     assert terminal.getvalue().count("\n") == 1
     assert terminal.getvalue().endswith("\n")
 
@@ -186,7 +189,7 @@ def test_weights_of_the_linear_kernel_perceptron_are_those_of_the_linear_one(com
     settings = {"max_iter": 3, "shuffle": False}
     kernel = kf.KernelPerceptron("linear", combination=combination, **settings, random_state=0)
     linear = kf.StructuredPerceptron(
-        combination == "averaged", fit_intercept=False, boundaries=False, **settings, random_state=0
+        combination == "averaged", parts=Parts(bias=None, boundaries=None), **settings, random_state=0
     )
     for model in (kernel, linear):
         model.fit(inputs, labels, sample_weight=weights)

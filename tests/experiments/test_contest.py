@@ -12,7 +12,7 @@ from kernelfields import CRF
 from kernelfields.datasets import TaggedSentences, load_ptb_sample, load_ud_ewt
 from kernelfields.features import parse_templates
 from kernelfields.kernels import RBF, Linear
-from kernelfields.losses import Log, MarginHinge
+from kernelfields.losses import LogLoss, MarginHinge
 from kernelfields.structures import ChainBatch
 
 
@@ -114,7 +114,7 @@ def test_losses_over_the_margin_are_those_of_a_chain_of_one():
     scores = {"node": np.stack([margins, np.zeros(4)], axis=1), "edge": np.zeros((2, 2))}
     labels = np.zeros(4, dtype=np.int32)
     cost = {"node": np.array([[0.0, 1.0]] * 4)}
-    np.testing.assert_allclose(log_loss(margins), Log(chain, labels).at(scores).values)
+    np.testing.assert_allclose(log_loss(margins), LogLoss(chain, labels).at(scores).values)
     np.testing.assert_allclose(hinge_loss(margins), MarginHinge(chain, labels, cost).at(scores).values)
 
 

@@ -19,7 +19,7 @@ from experiments.lib.ner_samples import EntitySamples
 from experiments.lib.ner_sparse import PUBLISHED, SPARSE, WHOLE, SparseSettings
 from experiments.lib.settings import load_settings
 from experiments.ner_table1 import NERTable1Settings, _model, _require_known
-from kernelfields import KernelCRF
+from kernelfields import KernelCRF, Parts, Run
 from kernelfields.datasets import Entities
 from kernelfields.errors import InputError
 from kernelfields.kernels import Precomputed
@@ -82,10 +82,12 @@ def task(rng):
 def test_rows_of_kernels_have_the_prior_that_the_penalty_stands_for(task, settings):
     features, kernel, rows, y = task
     for penalty in (0.1, 3.0):
-        model = _model(DEGREE1, kernel, penalty, settings).set_params(tol=1e-6, dtype="float64").fit(rows, y)
+        model = (
+            _model(DEGREE1, kernel, penalty, settings).set_params(tol=1e-6, run__dtype="float64").fit(rows, y)
+        )
         primal = _model(WITH, None, penalty, settings).set_params(tol=1e-6)
         crf = primal.fit([features[row[:, 0]] for row in rows], y)
-        options = {"fit_intercept": False, "boundaries": False, "tol": 1e-6, "dtype": "float64"}
+        options = {"parts": Parts(bias=None, boundaries=None), "tol": 1e-6, "run": Run(dtype="float64")}
         other = KernelCRF(kernel, penalty=penalty, **options)
         assert model.certificate_.value == pytest.approx(crf.certificate_.value, rel=1e-5)
         assert model.certificate_.value == pytest.approx(other.fit(rows, y).certificate_.value, rel=1e-5)

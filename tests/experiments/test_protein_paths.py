@@ -27,7 +27,7 @@ def test_curves_end_with_the_model_that_has_not_seen_test_chains(name, rng):
     assert likelihood[-1] == pytest.approx(np.sum(model.sequence_log_proba(*test)) / 60, rel=0.05)
     assert right[-1] == pytest.approx(100 * (1 - token_error(test.y, model.predict(test.X))), abs=4)
     alone = settings if name == EDGES else settings._replace(edge_kernel_penalty=None)
-    whole = alone.field(name, 1e-3).set_params(selection=model.selection).fit(*train)
+    whole = alone.field(name, 1e-3).set_params(basis=model.basis).fit(*train)
     for a, b in zip(whole.predict_marginals(test.X), model.predict_marginals(test.X), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-6)
 

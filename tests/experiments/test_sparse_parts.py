@@ -69,7 +69,7 @@ def test_error_of_the_source_is_that_of_the_posterior_by_enumeration(source, cha
 
 def test_sizes_are_counted_by_positions_labellings_and_observations(source):
     train = source.draw(4, 6, np.random.default_rng(2))
-    model = KernelCRF(RBF(1.0), selection=SGPS(7), random_state=0).fit(*train)
+    model = KernelCRF(RBF(1.0), basis=SGPS(7), random_state=0).fit(*train)
     size = Size.of(model, 24)
     kept = np.abs(model.dual_coef_).max(axis=1) > 0
     assert size == pytest.approx((7 / 24, 7 / 72, kept.sum() / 24))

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.model_selection import KFold, cross_val_score
 
-from kernelfields import CRF, MarkovField, load
+from kernelfields import CRF, MarkovField, Parts, load
 from kernelfields.errors import InputError
 from kernelfields.fields import Annealing, PersistentChains
 from kernelfields.structures import Chain, Gibbs, Graph, Grid, Segments, Tree, TreeReweighted
@@ -35,7 +35,7 @@ def drawn(count: int, seed: int = 0) -> np.ndarray:
 KINDS: list[tuple[dict[str, Any], Any]] = [
     ({}, None),
     ({"structure": "chain2"}, None),
-    ({"boundaries": False}, None),
+    ({"parts": Parts(boundaries=None)}, None),
     ({"tables": "own"}, None),
     ({"structure": "tree", "links": [-1, 0, 0]}, None),
     ({"structure": "tree", "links": [2, 2, -1], "tables": "own"}, None),
@@ -122,7 +122,7 @@ def test_own_tables_are_those_of_the_sum() -> None:
 
 def test_a_chain_is_the_crf_of_constant_features() -> None:
     field = MarkovField(0.7).fit(WORDS)
-    crf = CRF(0.7, fit_intercept=False).fit([np.ones((3, 1))] * 5, WORDS)
+    crf = CRF(0.7, parts=Parts(bias=None)).fit([np.ones((3, 1))] * 5, WORDS)
     np.testing.assert_allclose(
         field.score_samples(WORDS), crf.sequence_log_proba([np.ones((3, 1))] * 5, WORDS)
     )

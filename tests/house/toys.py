@@ -6,7 +6,7 @@ import inspect
 from typing import Any, NamedTuple
 
 import kernelfields as kf
-from kernelfields import estimators
+from kernelfields import Parts, estimators
 from kernelfields.features import Windows
 from kernelfields.models.clique_types import Edges
 
@@ -50,7 +50,7 @@ def toys() -> dict[str, Toy]:
         kf.SequenceAdaBoost(5, random_state=0),
         kf.SequencePipeline([Windows(3)], kf.CRF()),
         kf.StochasticCRF(random_state=0),
-        kf.StructureLearner(kf.KernelCRF(edges=False), candidates=[Edges()]),
+        kf.StructureLearner(kf.KernelCRF(parts=Parts(edges=None)), candidates=[Edges()]),
         kf.StructuredPerceptron(random_state=0),
         kf.StructuredSVM(random_state=0),
     ]

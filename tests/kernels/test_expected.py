@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelfields import CRF, GPSequenceClassifier, KernelCRF, StructuredSVM, load
+from kernelfields import CRF, GPSequenceClassifier, KernelCRF, KernelScores, Parts, Run, StructuredSVM, load
 from kernelfields.approximation import KMeans, Nystroem
 from kernelfields.errors import InputError
 from kernelfields.incomplete import JointGaussian, complete_rows
@@ -132,7 +132,7 @@ def test_who_takes_missing_numbers() -> None:
     assert not any(
         one.takes_missing for one in (RBF(), missing + RBF(), Standardized(missing), Linear() + 1.0)
     )
-    assert not KernelRecipe(missing, 1.0, edge_kernel="rbf").takes_missing
+    assert not KernelRecipe(missing, 1.0, parts=Parts(edge_kernel=KernelScores("rbf"))).takes_missing
 
 
 def sequences(share: float = 0.2) -> tuple[list[np.ndarray], list[list[str]]]:
@@ -150,9 +150,13 @@ def sequences(share: float = 0.2) -> tuple[list[np.ndarray], list[list[str]]]:
     "model",
     [
         KernelCRF(Expected(RBF("scale"))),
-        KernelCRF(Expected(RBF("scale"), "diagonal"), dtype="float64", edge_kernel=True),
-        KernelCRF(Expected(RBF(0.2)), approximation=Nystroem(10), random_state=0),
-        KernelCRF(Expected(RBF(0.2)), selection=GreedyCliques(8)),
+        KernelCRF(
+            Expected(RBF("scale"), "diagonal"),
+            run=Run(dtype="float64"),
+            parts=Parts(edge_kernel=KernelScores()),
+        ),
+        KernelCRF(Expected(RBF(0.2)), basis=Nystroem(10), random_state=0),
+        KernelCRF(Expected(RBF(0.2)), basis=GreedyCliques(8)),
         KernelCRF([Expected(RBF(0.2)), Expected(Linear())], penalty=[1.0, 2.0]),
         GPSequenceClassifier(Expected(RBF(0.2))),
         StructuredSVM(Expected(RBF(0.2))),
@@ -173,8 +177,8 @@ def test_estimators_take_nan(model: Any, tmp_path: Any) -> None:
 
 def test_nothing_missing_is_the_plain_kernel() -> None:
     X, y = sequences(share=0.0)
-    plain = KernelCRF(RBF(0.2), dtype="float64").fit(X, y).predict_marginals(X)
-    expected = KernelCRF(Expected(RBF(0.2)), dtype="float64").fit(X, y).predict_marginals(X)
+    plain = KernelCRF(RBF(0.2), run=Run(dtype="float64")).fit(X, y).predict_marginals(X)
+    expected = KernelCRF(Expected(RBF(0.2)), run=Run(dtype="float64")).fit(X, y).predict_marginals(X)
     for one, other in zip(plain, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
@@ -191,6 +195,6 @@ def test_others_refuse_nan() -> None:
     for model in (KernelCRF(RBF()), KernelCRF(Expected(RBF()) + RBF()), CRF()):
         with pytest.raises(InputError, match="holds NaN or infinity"):
             model.fit(X, y)
-    landmarks = KernelCRF(Expected(RBF()), approximation=Nystroem(5, KMeans()), random_state=0)
+    landmarks = KernelCRF(Expected(RBF()), basis=Nystroem(5, KMeans()), random_state=0)
     with pytest.raises(InputError, match="KMeans needs complete observations"):
         landmarks.fit(X, y)

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import expm
 from sklearn.base import clone
 
-from kernelfields import KernelCRF, load
+from kernelfields import KernelCRF, Parts, load
 from kernelfields.errors import InputError
 from kernelfields.graphs import (
     Diffusion,
@@ -271,7 +271,7 @@ def test_models_on_odd_graphs_are_those_of_the_dense_kernel(X: Any, graph: Neigh
     y = [["a", "b", "a"], ["a", "b"]]
     more = [[[50.0, 0.0], [50.1, 0.0]]]  # a component that no label reaches
     kernel = GraphKernel(graph, Regularised(0.5), scaled=False)
-    model = KernelCRF(kernel, penalty=0.3, tol=1e-6, fit_intercept=False)
+    model = KernelCRF(kernel, penalty=0.3, tol=1e-6, parts=Parts(bias=None))
     model.fit(X, y, X_unlabelled=more)
     rows = np.concatenate([*X, *more])
     vertices = graph.on(rows)
@@ -281,7 +281,7 @@ def test_models_on_odd_graphs_are_those_of_the_dense_kernel(X: Any, graph: Neigh
     def entries(a: Any, b: Any) -> Any:
         return dense[np.ix_(np.asarray(a)[:, 0].astype(int), np.asarray(b)[:, 0].astype(int))]
 
-    wanted = KernelCRF(entries, penalty=0.3, tol=1e-6, fit_intercept=False)
+    wanted = KernelCRF(entries, penalty=0.3, tol=1e-6, parts=Parts(bias=None))
     wanted.fit([numbers[:3], numbers[3:5]], y)
     for found, known in zip(
         model.predict_marginals([*X, *more]),

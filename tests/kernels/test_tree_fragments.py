@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelfields import KernelCRF, load
+from kernelfields import KernelCRF, Parts, load
 from kernelfields.errors import InputError
 from kernelfields.io import read_brackets
 from kernelfields.kernels import Normalized, TreeFragments
@@ -121,6 +121,6 @@ def test_trees_can_be_told_apart(rng: np.random.Generator, tmp_path: Any) -> Non
     assert model.predict([X_test]) == [y_test]
     model.save(tmp_path / "model.kf")
     assert load(tmp_path / "model.kf").predict([X_test]) == [y_test]
-    alone = KernelCRF(kernel, penalty=0.1, edges=False, boundaries=False)
+    alone = KernelCRF(kernel, penalty=0.1, parts=Parts(edges=None, boundaries=None))
     alone.fit([[x] for x in X], [[label] for label in y])
     assert alone.predict([[x] for x in X_test]) == [[label] for label in y_test]

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields import GPSequenceClassifier, KernelCRF, KernelLogisticRegression, KernelPerceptron, tune
+from kernelfields import (
+    GPSequenceClassifier,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelPerceptron,
+    Run,
+    tune,
+)
 from kernelfields.errors import InputError
 from kernelfields.kernels import RBF, as_kernel
 
@@ -94,4 +101,4 @@ def test_a_dense_fit_says_what_it_takes(monkeypatch, capsys):
         KernelCRF(verbose=1).fit(X, y)
     assert capsys.readouterr().err.startswith("The Gram matrix of 72 observations")
     with pytest.warns(LargeFitWarning, match="computes it anew"):
-        KernelCRF(memory_limit=0).fit(X, y)
+        KernelCRF(run=Run(memory_limit=0)).fit(X, y)

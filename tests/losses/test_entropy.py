@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields.losses import Log, LogWithEntropy, PartialLog
+from kernelfields.losses import LogLoss, LogWithEntropy, PartialLog
 from kernelfields.structures import (
     BeliefPropagation,
     BeliefPropagationBatch,
@@ -54,7 +54,7 @@ def test_value_and_derivatives(name, weighted, rng):
 
 def test_weights_of_instances_count_for_entropies(rng):
     structure = STRUCTURES["chain"]
-    loss = LogWithEntropy(Log(structure, rng.integers(3, size=8), np.zeros(4)), np.ones(4))
+    loss = LogWithEntropy(LogLoss(structure, rng.integers(3, size=8), np.zeros(4)), np.ones(4))
     scores = small_scores(structure, rng)
     assert loss.at(scores).value == 0
     assert not any(parts.any() for parts in loss.at(scores).gradient.values())

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from kernelfields.arrays import offsets_of
 from kernelfields.errors import InfeasibleError, InputError, ScoreError
-from kernelfields.losses import Log, Piecewise, PseudoLikelihood
+from kernelfields.losses import LogLoss, PiecewiseLoss, PseudoLikelihoodLoss
 from kernelfields.structures import ChainBatch, Factors, GraphBatch, StructureBatch
 from kernelfields.testing import check_loss
 from tests._problems import small_chain, small_forest, small_labels, small_scores, small_second_order
@@ -67,8 +67,8 @@ def losses(rng, shared=True, make=small_chain):
     labels, weights = some_labels(structure, rng), rng.random(structure.n_instances) + 0.1
     kappa = rng.random(structure.n_vertices) * 2
     partly = np.where(rng.random(structure.n_vertices) < 0.7, labels, -1)
-    table = {"beliefs": PseudoLikelihood(structure, some_beliefs(structure, rng), weights, kappa)}
-    for kind in (PseudoLikelihood, Piecewise):
+    table = {"beliefs": PseudoLikelihoodLoss(structure, some_beliefs(structure, rng), weights, kappa)}
+    for kind in (PseudoLikelihoodLoss, PiecewiseLoss):
         name = kind.__name__
         table[name] = kind(structure, labels)
         table[f"{name}, weighted"] = kind(structure, labels, weights, kappa)
@@ -106,7 +106,7 @@ def test_pseudo_likelihood_by_scores_of_whole_labellings(kind, shared, rng):
         changed[:, v] = np.arange(L)
         every = [structure.score(scores, one)[owner[v]] for one in changed]
         wanted[owner[v]] += logsumexp(every) - every[labels[v]]
-    np.testing.assert_allclose(PseudoLikelihood(structure, labels).at(scores).values, wanted, atol=1e-10)
+    np.testing.assert_allclose(PseudoLikelihoodLoss(structure, labels).at(scores).values, wanted, atol=1e-10)
 
 
 @EVERY
@@ -121,7 +121,7 @@ def test_piecewise_clique_by_clique(kind, shared, rng):
             table = scores[name] if cliques.shared else scores[name][c]
             inside = [table[z] for z in itertools.product(*(np.flatnonzero(sets[v]) for v in members))]
             wanted += logsumexp(inside) - table[tuple(labels[members])]
-    np.testing.assert_allclose(Piecewise(structure, labels).at(scores).value, wanted, atol=1e-10)
+    np.testing.assert_allclose(PiecewiseLoss(structure, labels).at(scores).value, wanted, atol=1e-10)
 
 
 @SHARED
@@ -129,22 +129,22 @@ def test_piecewise_clique_by_clique(kind, shared, rng):
 def test_piecewise_is_at_least_the_log_loss(make, shared, rng):
     structure = make(shared_edges=shared)
     labels, scores = small_labels(structure, rng), small_scores(structure, rng)
-    whole, pieces = (kind(structure, labels).at(scores).values for kind in (Log, Piecewise))
+    whole, pieces = (kind(structure, labels).at(scores).values for kind in (LogLoss, PiecewiseLoss))
     assert (pieces >= whole - 1e-12).all()
     assert (pieces > whole + 1e-3).any()
 
 
-@pytest.mark.parametrize("kind", [PseudoLikelihood, Piecewise])
+@pytest.mark.parametrize("kind", [PseudoLikelihoodLoss, PiecewiseLoss])
 def test_without_edges_it_is_the_log_loss(kind, rng):
     chain = ChainBatch(offsets_of([1] * 6), L)
     labels, scores, weights = small_labels(chain, rng), small_scores(chain, rng), rng.random(6)
-    mine, log = (one(chain, labels, weights).at(scores) for one in (kind, Log))
+    mine, log = (one(chain, labels, weights).at(scores) for one in (kind, LogLoss))
     np.testing.assert_allclose(mine.values, log.values, atol=1e-12)
     for name, values in log.gradient.items():
         np.testing.assert_allclose(mine.gradient[name], values, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [PseudoLikelihood, Piecewise])
+@pytest.mark.parametrize("kind", [PseudoLikelihoodLoss, PiecewiseLoss])
 @pytest.mark.parametrize("shared", [True, False])
 def test_unobserved_vertices_are_left_out_with_their_cliques(kind, shared, rng):
     graph = small_graphs(shared)
@@ -174,8 +174,8 @@ def test_unobserved_vertices_are_left_out_with_their_cliques(kind, shared, rng):
 def test_certain_beliefs_are_labels(kind, shared, rng):
     structure = STRUCTURES[kind](shared_edges=shared)
     labels, scores = some_labels(structure, rng), small_scores(structure, rng)
-    sure = PseudoLikelihood(structure, (labels[:, None] == np.arange(L)).astype(float)).at(scores)
-    plain = PseudoLikelihood(structure, labels).at(scores)
+    sure = PseudoLikelihoodLoss(structure, (labels[:, None] == np.arange(L)).astype(float)).at(scores)
+    plain = PseudoLikelihoodLoss(structure, labels).at(scores)
     np.testing.assert_allclose(sure.values, plain.values, atol=1e-12)
     for name, values in plain.gradient.items():
         np.testing.assert_allclose(sure.gradient[name], values, atol=1e-12)
@@ -197,13 +197,13 @@ def test_beliefs_stand_for_expected_scores(shared, rng):
             others = np.prod([beliefs[u, y[u]] for u in range(4) if u != v])
             expected[v, y[v]] += others * score_of(graph, scores, y)
     log_p = expected - logsumexp(expected, axis=1, keepdims=True)
-    loss = PseudoLikelihood(graph, beliefs).at(scores)
+    loss = PseudoLikelihoodLoss(graph, beliefs).at(scores)
     np.testing.assert_allclose(loss.value, -(beliefs * log_p).sum(), atol=1e-10)
 
 
 @EVERY
 @SHARED
-@pytest.mark.parametrize("name", ["beliefs", "PseudoLikelihood, weighted", "Piecewise, weighted"])
+@pytest.mark.parametrize("name", ["beliefs", "PseudoLikelihoodLoss, weighted", "PiecewiseLoss, weighted"])
 def test_blocks_are_the_curvature_inside_single_cliques(kind, shared, name, rng):
     loss = losses(rng, shared, STRUCTURES[kind])[name]
     structure = loss.structure
@@ -229,7 +229,7 @@ def test_blocks_are_the_curvature_inside_single_cliques(kind, shared, name, rng)
         )
 
 
-@pytest.mark.parametrize("name", ["PseudoLikelihood, weighted", "Piecewise, partly observed"])
+@pytest.mark.parametrize("name", ["PseudoLikelihoodLoss, weighted", "PiecewiseLoss, partly observed"])
 def test_expected_parts_are_gradient_plus_observed_ones(name, rng):
     loss = losses(rng, True, small_graphs)[name]
     scores = small_scores(loss.structure, rng)
@@ -244,7 +244,7 @@ def test_expected_parts_are_gradient_plus_observed_ones(name, rng):
         assert values.min() >= 0
 
 
-@pytest.mark.parametrize("kind", [PseudoLikelihood, Piecewise])
+@pytest.mark.parametrize("kind", [PseudoLikelihoodLoss, PiecewiseLoss])
 def test_forbidden_and_impossible_scores_are_refused(kind, rng):
     chain = ChainBatch([0, 2, 4], 2)
     scores = {"node": np.zeros((4, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
@@ -258,7 +258,7 @@ def test_forbidden_and_impossible_scores_are_refused(kind, rng):
         kind(chain, np.array([1, 0, 1, 1])).at(scores)
 
 
-@pytest.mark.parametrize("kind", [PseudoLikelihood, Piecewise])
+@pytest.mark.parametrize("kind", [PseudoLikelihoodLoss, PiecewiseLoss])
 def test_what_does_not_label_vertices_is_refused(kind):
     class Arcs(StructureBatch):
         offsets = output_offsets = np.zeros(1, dtype=np.int64)
@@ -271,4 +271,4 @@ def test_what_does_not_label_vertices_is_refused(kind):
 
 def test_beliefs_of_another_shape_are_refused():
     with pytest.raises(InputError, match=r"Distributions have shape \(2, 2\), expected \(2, 3\)"):
-        PseudoLikelihood(ChainBatch([0, 2], 3), np.ones((2, 2)))
+        PseudoLikelihoodLoss(ChainBatch([0, 2], 3), np.ones((2, 2)))

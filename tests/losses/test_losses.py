@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 
 from kernelfields.errors import InfeasibleError, InputError
-from kernelfields.losses import Log, PartialLog
+from kernelfields.losses import LogLoss, PartialLog
 from kernelfields.structures import ChainBatch, StructureBatch
 from kernelfields.testing import Enumerated, check_loss
 from tests._problems import small_chain, small_forest, small_labels, small_scores, small_second_order
@@ -33,10 +33,10 @@ def losses(rng, shared=True, make=small_chain):
     node = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((structure.n_vertices, 3)))
     edge = edge_costs(structure, labels, rng)
     return {
-        "log": Log(structure, labels),
-        "weighted": Log(structure, labels, weights),
-        "softmax-margin": Log(structure, labels, weights, {"node": node}),
-        "softmax-margin, pairs": Log(structure, labels, weights, {"node": node, "edge": edge}),
+        "log": LogLoss(structure, labels),
+        "weighted": LogLoss(structure, labels, weights),
+        "softmax-margin": LogLoss(structure, labels, weights, {"node": node}),
+        "softmax-margin, pairs": LogLoss(structure, labels, weights, {"node": node, "edge": edge}),
         "partial": PartialLog(structure, allowed),
         "partial, weighted": PartialLog(structure, allowed, weights),
     }
@@ -76,7 +76,7 @@ def test_blocks_with_a_cost_are_those_of_untied_scores(make, rng):
     loss = losses(rng, True, make)["softmax-margin, pairs"]
     scores, direction = small_scores(loss.structure, rng), rng.normal(size=(3, 3))
     each = loss.structure.untied(["edge"])
-    untied = Log(each, loss.outputs, loss.weights, loss.cost).blocks(each.spread(scores))["edge"]
+    untied = LogLoss(each, loss.outputs, loss.weights, loss.cost).blocks(each.spread(scores))["edge"]
     along = np.broadcast_to(direction, each.shapes["edge"])
     np.testing.assert_allclose(
         loss.blocks(scores)["edge"].times(direction), untied.times(along).sum(axis=0), atol=1e-12
@@ -87,11 +87,11 @@ def test_costs_of_another_shape_or_clique_are_refused(rng):
     chain = small_chain()
     labels = small_labels(chain, rng)
     with pytest.raises(InputError, match=r"cost of 'node' has shape \(3, 3\), expected \(16, 3\)"):
-        Log(chain, labels, cost={"node": np.zeros((3, 3))})
+        LogLoss(chain, labels, cost={"node": np.zeros((3, 3))})
     with pytest.raises(InputError, match="must be a mapping from clique types to arrays"):
-        Log(chain, labels, cost=np.zeros((16, 3)))
+        LogLoss(chain, labels, cost=np.zeros((16, 3)))
     with pytest.raises(InputError, match="cost has 'triple', which ChainBatch does not have"):
-        Log(chain, labels, cost={"triple": np.zeros((3, 3, 3))})
+        LogLoss(chain, labels, cost={"triple": np.zeros((3, 3, 3))})
 
 
 def test_log_loss_is_minus_log_probability_by_enumeration(rng):
@@ -104,7 +104,9 @@ def test_log_loss_is_minus_log_probability_by_enumeration(rng):
 def test_softmax_margin_is_at_least_the_log_loss(rng):
     table = losses(rng)
     scores = small_scores(table["log"].structure, rng)
-    margin = Log(table["log"].structure, table["softmax-margin"].outputs, None, table["softmax-margin"].cost)
+    margin = LogLoss(
+        table["log"].structure, table["softmax-margin"].outputs, None, table["softmax-margin"].cost
+    )
     assert (margin.at(scores).values >= table["log"].at(scores).values - 1e-12).all()
 
 
@@ -128,7 +130,7 @@ def test_forbidden_observation_is_refused_by_name(rng):
     chain = ChainBatch([0, 2, 4], 2)
     scores = {"node": np.zeros((4, 2)), "edge": np.array([[0.0, -np.inf], [0.0, 0.0]])}
     with pytest.raises(InfeasibleError, match="sequence 1 are forbidden"):
-        Log(chain, np.array([1, 0, 0, 1])).at(scores)
+        LogLoss(chain, np.array([1, 0, 0, 1])).at(scores)
 
 
 def test_structure_without_sums_is_refused_at_construction():
@@ -138,7 +140,7 @@ def test_structure_without_sums_is_refused_at_construction():
         take = subtract_parts = score = None
 
     with pytest.raises(TypeError, match="which Blind cannot do"):
-        Log(Blind(), np.zeros(0))
+        LogLoss(Blind(), np.zeros(0))
 
 
 def test_blocks_of_unobserved_labels_are_those_of_the_free_part(rng):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelfields.errors import InfeasibleError
-from kernelfields.losses import Log, MarginalLog
+from kernelfields.losses import LogLoss, MarginalLogLoss
 from kernelfields.structures import ChainBatch, SecondOrderChainBatch, SumOracle, TreeBatch
 from kernelfields.testing import Enumerated, check_loss
 from tests._problems import small_scores
@@ -24,7 +24,7 @@ def loss_on(structure, rng):
     """Some labels unobserved, weights on instances and on vertices."""
     labels = rng.integers(structure.n_labels, size=8)
     labels[[1, 6]] = -1
-    return MarginalLog(structure, labels, rng.random(4) + 0.1, rng.random(8) + 0.1)
+    return MarginalLogLoss(structure, labels, rng.random(4) + 0.1, rng.random(8) + 0.1)
 
 
 class Brute:
@@ -139,7 +139,7 @@ def test_without_edges_it_is_the_log_loss(rng):
     chain = STRUCTURES["chain"]
     labels = rng.integers(3, size=8)
     scores = {"node": rng.normal(size=(8, 3)), "edge": np.zeros((3, 3))}
-    marginal, log = MarginalLog(chain, labels).at(scores), Log(chain, labels).at(scores)
+    marginal, log = MarginalLogLoss(chain, labels).at(scores), LogLoss(chain, labels).at(scores)
     np.testing.assert_allclose(marginal.values, log.values, atol=1e-12)
     np.testing.assert_allclose(marginal.gradient["node"], log.gradient["node"], atol=1e-12)
 
@@ -154,7 +154,7 @@ def test_curvature_along_nothing_is_nothing(rng):
 def test_curvature_can_be_negative(rng):
     """A label that only its neighbour's vote makes rare: the loss bends down along the edge."""
     chain = ChainBatch([0, 2], 2)
-    loss = MarginalLog(chain, np.array([0, -1]))
+    loss = MarginalLogLoss(chain, np.array([0, -1]))
     scores = {"node": np.array([[0.0, 0.0], [0.0, 3.0]]), "edge": np.array([[0.0, -4.0], [-4.0, 0.0]])}
     along = {"node": np.array([[0.0, 0.0], [1.0, 0.0]]), "edge": np.zeros((2, 2))}
     bend = loss.curvature(scores, along)
@@ -167,7 +167,7 @@ def test_forbidden_label_is_refused_by_name():
     scores = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
     scores["node"][3, 1] = -np.inf
     with pytest.raises(InfeasibleError, match="position 1 of sequence 1 is forbidden"):
-        MarginalLog(chain, np.array([1, 0, 0, 1])).at(scores)
+        MarginalLogLoss(chain, np.array([1, 0, 0, 1])).at(scores)
 
 
 def test_structure_without_covariances_is_refused_at_construction():
@@ -177,4 +177,4 @@ def test_structure_without_covariances_is_refused_at_construction():
         take = subtract_parts = score = log_partition = marginals = entropy = None
 
     with pytest.raises(TypeError, match="which Sums does not give"):
-        MarginalLog(Sums(), np.zeros(0))
+        MarginalLogLoss(Sums(), np.zeros(0))

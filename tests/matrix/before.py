@@ -13,17 +13,20 @@ from .inputs import KINDS
 from .learners import LEARNERS
 
 RICH: dict[str, list[dict[str, str]]] = {
-    "CRF": [{"structure": "chain2", "decoder": "posterior"}, {"edge_features": "True"}],
+    "CRF": [
+        {"structure": "chain2", "decoder": "posterior"},
+        {"parts__edge_features": "linear"},
+    ],
     "KernelCRF": [
-        {"edge_kernel": "same", "structure": "chain2"},
-        {"approximation": "fourier"},
-        {"selection": "sgps"},
+        {"parts__edge_kernel": "same", "structure": "chain2"},
+        {"basis": "fourier"},
+        {"basis": "sgps"},
     ],
     "GPSequenceClassifier": [{"sparse": "True"}, {"kernel": "poly"}],
     "KernelLogisticRegression": [
-        {"approximation": "fourier"},
-        {"kernel": "poly", "fit_intercept": "False"},
-        {"selection": "import"},
+        {"basis": "fourier"},
+        {"kernel": "poly", "parts__bias": "none"},
+        {"basis": "import"},
     ],
     "TransductiveSVM": [{"kernel": "poly"}],
     "LabelSpreading": [{"graph": "local"}],
@@ -32,13 +35,13 @@ RICH: dict[str, list[dict[str, str]]] = {
     "StructuredSVM": [{"kernel": "narrow"}, {"structure": "chain2"}],
     "StructuredPerceptron": [{"averaging": "False"}],
     "PassiveAggressive": [{"averaging": "False"}],
-    "AROW": [{"fit_intercept": "False"}],
+    "AROW": [{"parts__bias": "none"}],
     "StochasticCRF": [{"averaging": "False"}],
     "KernelPerceptron": [{"combination": "voted"}, {"kernel": "poly"}],
     "MEMM": [{"penalty": "0.1"}],
     "SequenceAdaBoost": [{"balanced": "True"}],
     "ClassifierMarkovModel": [{"kind": "pmm"}],
-    "BoostedCRF": [{"structure": "chain2"}, {"edge_trees": "True"}],
+    "BoostedCRF": [{"structure": "chain2"}, {"parts__edge_trees": "grown"}],
     "Cascade": [{"keep_inputs": "True", "second": "kernel"}, {"refit": "False"}],
     "HiddenStates": [{"method": "em"}, {"estimator": "kernel"}],
     "HiddenUnitCRF": [{"structure": "chain2"}],

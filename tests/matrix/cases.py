@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from kernelfields import Parts, Run
 from kernelfields.parameters import Parameterised
 
 from . import data
 from .inputs import KINDS, Given, Kind
 from .learners import LEARNERS, Learner
-from .settings import Setting
+from .settings import PART, Setting
 
 TO_FIT = ("sample_weight", "dev", "labels", "groups", "X_unlabelled")
 """Options that are arguments of `fit`, not of the constructor."""
+RUN = "run__"
+"""What options that are settings of ``run`` begin with."""
 NUMBERS = {"B-x": 0, "I-x": 1, "O": 2}
 
 
@@ -48,8 +51,14 @@ class Case:
         if self.learner.values == "symbols" and self.kind.name == "tokens":
             needed = {}
         given = {s.option: s.make() for s in self.settings if s.option not in TO_FIT}
+        parts = {name: given.pop(name) for name in [*given] if name.startswith(PART)}
+        if parts:
+            given["parts"] = Parts({name.removeprefix(PART): part for name, part in parts.items()})
         if self.to_fit().get("labels") == "none":
             given["n_states"] = 3
+        run = {name.removeprefix(RUN): given.pop(name) for name in list(given) if name.startswith(RUN)}
+        if run:
+            given["run"] = Run(**run)
         result = {**self.learner.base, **needed, **given}
         return {name: self._linked(value) for name, value in result.items()} if self.kind.links else result
 

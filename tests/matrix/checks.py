@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from kernelfields import load
+from kernelfields import KernelLogisticRegression, load
 from kernelfields.decoders import Abstain, Best, MinimumRisk, Posterior, Viterbi
 from kernelfields.errors import InputError
+from kernelfields.fitting.run import heeds, precision_of
 
 from . import data
 from .asking import draws, fitted, kbest, marginals, predictions
@@ -27,7 +28,7 @@ from .settings import errors
 
 ONLY_PREDICTING = ("decoder", "random_state")
 """Options that `predict` and `sample` go by; all others are for `fit`."""
-HOLD_FUNCTIONS = ("decoder=risk", "base_measure=function")
+HOLD_FUNCTIONS = ("decoder=risk", "parts__known=function")
 """Settings that `save` refuses, as it says."""
 
 
@@ -54,9 +55,9 @@ class Fitted(NamedTuple):
 
 def tolerance(done: Fitted) -> float:
     """How far marginals may be from exact ones."""
-    single = done.case.kind.single or _parameter(done.case, "dtype") == "float32"
+    single = done.case.kind.single or _is_single(done.case.make())
     nested = [_parameter(done.case, name) for name in ("first", "second", "estimator")]
-    single = single or any(getattr(one, "dtype", None) == "float32" for one in nested)
+    single = single or any(map(_is_single, nested))
     return 2e-4 if single else 1e-8
 
 
@@ -68,6 +69,12 @@ def _rounding(done: Fitted, found: list[Scores]) -> float:
     single = tolerance(done) > 1e-8
     largest = max((float(np.abs(s.node[np.isfinite(s.node)]).max(initial=0)) for s in found), default=0.0)
     return float(np.finfo(np.float32).eps) * largest if single else 0.0
+
+
+def _is_single(model: Any) -> bool:
+    """Whether Gram matrices of a model are in single precision."""
+    own = "float64" if isinstance(model, KernelLogisticRegression) else "float32"
+    return heeds(model, "dtype") and precision_of(model.run, own) == "float32"
 
 
 def _parameter(case: Case, name: str) -> Any:
@@ -206,12 +213,14 @@ def _unchanged_by(done: Fitted, settings: dict[str, Any]) -> str | None:
 def other_values(case: Case) -> dict[str, Any]:
     """For every option of training a value that the case did not have."""
     own = {setting.option for setting in case.settings}
-    result = {}
+    result: dict[str, Any] = {}
     for setting in case.learner.settings:
-        if setting.option in case.learner.make._parameter_names() and setting.option not in ONLY_PREDICTING:
-            unset = setting.option in own
-            value = case.learner.default(setting.option) if unset else setting.make()
-            result.setdefault(setting.option, value)
+        parameter = setting.option.partition("__")[0]
+        if parameter in case.learner.make._parameter_names() and parameter not in ONLY_PREDICTING:
+            if setting.option in own:
+                result.setdefault(parameter, case.learner.default(parameter))
+            else:
+                result.setdefault(setting.option, setting.make())
     return result
 
 

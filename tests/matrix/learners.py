@@ -58,7 +58,9 @@ class Learner:
 
     def default(self, option: str) -> Any:
         """Give what an option is where nobody sets it."""
-        return self.base.get(option, inspect.signature(self.make).parameters[option].default)
+        name, _, inner = option.partition("__")
+        default = self.base.get(name, inspect.signature(self.make).parameters[name].default)
+        return getattr(default, inner) if inner else default
 
 
 SEED = {"random_state": 0}

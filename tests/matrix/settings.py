@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 from kernelfields.constraints import Constraints
 from kernelfields.decoders import Abstain, Best, MinimumRisk, Posterior
 
+PART = "parts__"
+"""Before the name of a part, the option that it is."""
+
 
 class Setting(NamedTuple):
     """An option and a value for it."""
@@ -33,6 +36,11 @@ def options(**values: Any) -> list[Setting]:
             several = given if isinstance(given, tuple) else (given,)
             result += [Setting(option, str(value), lambda value=value: value) for value in several]
     return result
+
+
+def of_parts(**values: Any) -> list[Setting]:
+    """Give settings of parts by name: each is an option of its own, and goes with those of other parts."""
+    return options(**{PART + name: given for name, given in values.items()})
 
 
 def rule() -> Constraints:

@@ -12,18 +12,31 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from kernelfields import CRF, HMM, CliqueKernel, KernelCRF, KernelLogisticRegression, StructuredPerceptron
+from kernelfields import (
+    CRF,
+    HMM,
+    FixedScores,
+    FreeScores,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelScores,
+    LinearScores,
+    Parts,
+    StructuredPerceptron,
+    TreeScores,
+)
 from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
 from kernelfields.features import Windows, each
 from kernelfields.graphs import NeighborGraph
-from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized
+from kernelfields.kernels import RBF, Linear, Polynomial, Spectrum, Standardized, Weighted
+from kernelfields.losses import Log, MarginalLog, PseudoLikelihood
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges, SecondOrder
 from kernelfields.objective import L1Norm, SpaceNorm
 from kernelfields.posterior import Laplace, SliceSampling, Variational
 from kernelfields.selection import SGPS, SGSA, GreedyCliques, ImportVectors, WholeSequences
 
 from .inputs import TEMPLATES
-from .settings import CALLBACK, CHECKPOINT, CLASS_WEIGHTS, CONSTRAINTS, DECODERS, Setting, options
+from .settings import CALLBACK, CHECKPOINT, CLASS_WEIGHTS, CONSTRAINTS, DECODERS, Setting, of_parts, options
 
 FEATURES = {"templates": lambda: TEMPLATES}
 OBSERVED = options(labels=("missing", "numbers", "whole"))
@@ -38,7 +51,10 @@ SEVERAL = {
     "list": lambda: [RBF(gamma=0.5), Linear()],
     "dict": lambda: {"O": RBF(), "B-x": RBF(gamma=2.0), "I-x": Linear()},
 }
-KERNEL_WEIGHTS = ("alignment", "certificate")
+WEIGHTED = {
+    "alignment": lambda: Weighted([RBF(gamma=0.5), Linear()], by="alignment"),
+    "certificate": lambda: Weighted([RBF(gamma=0.5), Linear()], by="certificate"),
+}
 APPROXIMATIONS = {
     "cholesky": lambda: IncompleteCholesky(8),
     "nystroem": lambda: Nystroem(8),
@@ -59,15 +75,29 @@ POSTERIORS = {
     "mcmc": lambda: SliceSampling(n_samples=2, thin=1, burn_in=1),
 }
 CLASSES = {"more": lambda: ["O", "B-x", "I-x", "B-y"]}
-LABEL_KERNEL = {"array": lambda: np.eye(3) + 0.25}
-NORMS = {
-    "l1": lambda: {"edges": L1Norm(0.3)},
-    "space": lambda: {"features": SpaceNorm(0.3), "bias": SpaceNorm(0.1)},
-    "kernel": lambda: {"kernel": SpaceNorm(0.3)},
+GONE = {"none": lambda: None}
+TEN = {"10": lambda: FreeScores(penalty=10.0)}
+KNOWN = {"dict": lambda: FixedScores({"O": 0.5, "I-x": -1.0}), "function": lambda: FixedScores(leaning)}
+LABELS_ALONE = {
+    "bias": {**GONE, "space": lambda: FreeScores(norm=SpaceNorm(0.1))},
+    "boundaries": GONE,
+    "edges": {**GONE, **TEN, "l1": lambda: FreeScores(norm=L1Norm(0.3))},
+    "second_order": {**GONE, "3": lambda: FreeScores(penalty=3.0)},
+    "durations": TEN,
+    "known": KNOWN,
 }
-COST = {"hamming": lambda: "hamming", "dict": lambda: {"O": 0.5, "B-x": 2.0}}
-CLIQUE_KERNELS = {"edge": lambda: CliqueKernel("edge", RBF(gamma=0.3), view="all")}
-BASE_MEASURE = {"dict": lambda: {"O": 0.5, "I-x": -1.0}, "function": lambda: leaning}
+"""Parts that do not look at observations: taken away, with a penalty, with a norm, or known."""
+LOG_LOSSES = {
+    "cost": lambda: Log("hamming"),
+    "costs": lambda: Log({"O": 0.5, "B-x": 2.0}),
+    **{name: lambda make=make: Log(class_weight=make()) for name, make in CLASS_WEIGHTS.items()},
+}
+LOSSES = {
+    **LOG_LOSSES,
+    **{name: lambda name=name: name for name in ("marginal-log", "pseudo", "piecewise", "entropy")},
+    "weighed": lambda: MarginalLog(class_weight="balanced"),
+    "weighed-pseudo": lambda: PseudoLikelihood(class_weight={"I-x": 3.0, "O": 0.5}),
+}
 
 
 def leaning(observations: Any) -> Any:
@@ -77,24 +107,20 @@ def leaning(observations: Any) -> Any:
 
 def linear_field() -> list[Setting]:
     return (
-        options(
-            norms=NORMS,
-            cost=COST,
-            base_measure=BASE_MEASURE,
+        of_parts(
+            **LABELS_ALONE,
+            features={"space": lambda: LinearScores(norm=SpaceNorm(0.3))},
+            edge_features={"linear": lambda: LinearScores()},
+        )
+        + options(
             posterior=POSTERIORS,
             penalty=(0.1, 0.0),
-            edge_penalty=10.0,
             features=FEATURES,
             structure=("chain2", "segments"),
-            second_order_penalty=3.0,
             l1=0.1,
-            fit_intercept=False,
-            boundaries=False,
-            edge_features=True,
             observed_only=True,
             classes=CLASSES,
-            class_weight=CLASS_WEIGHTS,
-            loss=("marginal-log", "pseudo", "piecewise", "entropy"),
+            loss=LOSSES,
             constraints=CONSTRAINTS,
             solver=(
                 "newton-cg",
@@ -107,13 +133,13 @@ def linear_field() -> list[Setting]:
             decoder=without(DECODERS, "viterbi"),
             tol=1e-6,
             max_iter=2,
-            patience=1,
-            quick_start=2,
-            checkpoint=CHECKPOINT,
-            checkpoint_seconds=0.0,
+            run__patience=1,
+            run__quick_start=2,
+            run__checkpoint=CHECKPOINT,
+            run__checkpoint_seconds=0.0,
             warm_start=True,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
@@ -125,43 +151,43 @@ def linear_field() -> list[Setting]:
 
 def kernel_field() -> list[Setting]:
     return (
-        options(
-            norms=NORMS,
-            cost=COST,
-            clique_kernels=CLIQUE_KERNELS,
-            kernel={**KERNELS, **SEVERAL},
-            kernel_weights=KERNEL_WEIGHTS,
+        of_parts(
+            **LABELS_ALONE,
+            kernel={
+                "labels": lambda: KernelScores(labels=np.eye(3) + 0.25),
+                "space": lambda: KernelScores(norm=SpaceNorm(0.3)),
+            },
+            edge_kernel={
+                "same": lambda: KernelScores(),
+                "linear": lambda: KernelScores("linear"),
+                "3": lambda: KernelScores(penalty=3.0),
+            },
+            both_ends={
+                "rbf": lambda: KernelScores(RBF(gamma=0.3), on="edge", view="all", penalty=1.0),
+            },
+        )
+        + options(
+            kernel={**KERNELS, **SEVERAL, **WEIGHTED},
             penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
-            edge_penalty=10.0,
             features=FEATURES,
             structure=("chain2", "segments"),
-            second_order_penalty=3.0,
-            fit_intercept=False,
-            boundaries=False,
-            edges=False,
-            edge_kernel={"same": lambda: True, "linear": lambda: "linear"},
-            edge_kernel_penalty=3.0,
-            label_kernel=LABEL_KERNEL,
             classes=CLASSES,
-            class_weight=CLASS_WEIGHTS,
-            loss=("marginal-log", "pseudo", "piecewise", "entropy"),
+            loss=LOSSES,
             constraints=CONSTRAINTS,
-            base_measure=BASE_MEASURE,
-            approximation=APPROXIMATIONS,
-            selection=SELECTIONS,
+            basis={**APPROXIMATIONS, **SELECTIONS},
             posterior=POSTERIORS,
             warm_start=True,
             solver=("newton-cg", "subspace"),
             decoder=without(DECODERS, "viterbi"),
             tol=1e-5,
             max_iter=2,
-            patience=1,
-            dtype="float64",
-            memory_limit=1000,
-            checkpoint=CHECKPOINT,
-            checkpoint_seconds=0.0,
+            run__patience=1,
+            run__dtype="float64",
+            run__memory_limit=1000,
+            run__checkpoint=CHECKPOINT,
+            run__checkpoint_seconds=0.0,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             X_unlabelled=True,
@@ -173,12 +199,12 @@ def kernel_field() -> list[Setting]:
 
 def gaussian_process() -> list[Setting]:
     return (
-        options(
+        of_parts(edges=GONE, edge_kernel={"same": lambda: KernelScores()}, known=KNOWN)
+        + options(
             structure="chain2",
             kernel=KERNELS,
             sparse={"True": lambda: True, **without(SELECTIONS, "sgps")},
             edge_variance=0.2,
-            base_measure=BASE_MEASURE,
             posterior=POSTERIORS,
             warm_start=True,
             classes=CLASSES,
@@ -187,11 +213,11 @@ def gaussian_process() -> list[Setting]:
             decoder=without(DECODERS, "viterbi"),
             tol=1e-5,
             max_iter=2,
-            patience=1,
-            dtype="float64",
-            memory_limit=1000,
+            run__patience=1,
+            run__dtype="float64",
+            run__memory_limit=1000,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             X_unlabelled=True,
@@ -203,25 +229,21 @@ def gaussian_process() -> list[Setting]:
 
 def logistic() -> list[Setting]:
     return (
-        options(
+        of_parts(bias=GONE, kernel={"labels": lambda: KernelScores(labels=np.eye(3) + 0.25)}, known=KNOWN)
+        + options(
             structure="chain2",
-            kernel={**KERNELS, **SEVERAL},
-            kernel_weights=KERNEL_WEIGHTS,
+            kernel={**KERNELS, **SEVERAL, **WEIGHTED},
             penalty={"0.1": lambda: 0.1, "list": lambda: [0.5, 2.0]},
-            fit_intercept=False,
-            label_kernel=LABEL_KERNEL,
             class_weight=CLASS_WEIGHTS,
-            base_measure=BASE_MEASURE,
-            approximation=APPROXIMATIONS,
-            selection=SELECTIONS,
+            basis={**APPROXIMATIONS, **SELECTIONS},
             posterior=POSTERIORS,
             solver="newton-cg",
             tol=1e-5,
             max_iter=2,
-            dtype="float64",
-            memory_limit=1000,
+            run__dtype="float64",
+            run__memory_limit=1000,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             X_unlabelled=True,
@@ -260,7 +282,7 @@ def label_graph() -> list[Setting]:
             },
             tol=1e-6,
             max_iter=2,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             X_unlabelled=True,
         )
@@ -270,18 +292,15 @@ def label_graph() -> list[Setting]:
 
 def margin() -> list[Setting]:
     return (
-        options(
-            base_measure=BASE_MEASURE,
+        of_parts(bias=GONE, boundaries=GONE, edges={**GONE, **TEN}, known=KNOWN)
+        + options(
             kernel=KERNELS,
             penalty=0.1,
-            edge_penalty=10.0,
             rescaling=("slack", "zero-one"),
             cost={"zero-one": lambda: "zero-one", "table": lambda: 2 * (1 - np.eye(3))},
             classes=CLASSES,
             features=FEATURES,
             structure="chain2",
-            fit_intercept=False,
-            boundaries=False,
             constraints=CONSTRAINTS,
             norm="l1",
             solver=("dual-ascent", "one-slack", "bcfw", "n-slack", "subgradient", "linear-program"),
@@ -289,10 +308,10 @@ def margin() -> list[Setting]:
             tol=0.05,
             max_iter=2,
             warm_start=True,
-            dtype="float64",
-            memory_limit=1000,
+            run__dtype="float64",
+            run__memory_limit=1000,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             X_unlabelled=True,
@@ -304,21 +323,20 @@ def margin() -> list[Setting]:
 def online() -> list[Setting]:
     """What all estimators that learn sequence by sequence have."""
     return (
-        options(
+        of_parts(bias=GONE, boundaries=GONE, edges=GONE, edge_features={"linear": lambda: LinearScores()})
+        + options(
             structure="chain2",
             max_iter=1,
             features=FEATURES,
             classes=CLASSES,
-            fit_intercept=False,
-            boundaries=False,
             observed_only=True,
             constraints=CONSTRAINTS,
             decoder=without(DECODERS, "viterbi"),
             shuffle=False,
-            patience=1,
+            run__patience=1,
             warm_start=True,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
@@ -341,7 +359,8 @@ def arow() -> list[Setting]:
 
 
 def stochastic_field() -> list[Setting]:
-    return options(penalty=0.1, edge_penalty=10.0, learning_rate=0.05, averaging=False) + online()
+    own = options(penalty=0.1, learning_rate=0.05, averaging=False)
+    return own + of_parts(edges=TEN) + online()
 
 
 def kernel_perceptron() -> list[Setting]:
@@ -358,7 +377,7 @@ def kernel_perceptron() -> list[Setting]:
             decoder=without(DECODERS, "viterbi"),
             shuffle=False,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             X_unlabelled=True,
@@ -381,7 +400,7 @@ def memm() -> list[Setting]:
             tol=1e-6,
             max_iter=2,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
         )
@@ -401,7 +420,7 @@ def hidden() -> list[Setting]:
             max_iter=2,
             decoder=without(DECODERS, "viterbi"),
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight="uneven",
             labels="none",
@@ -412,29 +431,30 @@ def hidden() -> list[Setting]:
 
 def boosted() -> list[Setting]:
     return (
-        options(
+        of_parts(
+            bias={**GONE, **TEN},
+            boundaries={**GONE, **TEN},
+            edges={**GONE, **TEN},
+            edge_trees={"grown": lambda: TreeScores()},
+        )
+        + options(
             max_iter=1,
             learning_rate=0.1,
             max_leaf_nodes={"2": lambda: 2, "None": lambda: None},
             max_depth=1,
             min_samples_leaf=5,
             penalty=0.1,
-            edge_penalty=10.0,
             max_features=0.5,
             subsample=0.6,
             categorical={"number": lambda: [0], "name": lambda: ["a"]},
             structure="chain2",
-            fit_intercept=False,
-            boundaries=False,
-            edges=False,
-            edge_trees=True,
             classes=CLASSES,
             class_weight=CLASS_WEIGHTS,
             constraints=CONSTRAINTS,
             decoder=without(DECODERS, "viterbi"),
-            patience=1,
+            run__patience=1,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
@@ -458,7 +478,7 @@ def sequence_boosting() -> list[Setting]:
             decoder=without(DECODERS, "viterbi"),
             tol=0.1,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
         )
@@ -599,27 +619,28 @@ def hidden_states() -> list[Setting]:
 
 def hidden_units() -> list[Setting]:
     return (
-        options(
+        of_parts(
+            bias=GONE,
+            boundaries=GONE,
+            edges={**GONE, **TEN},
+            second_order={"3": lambda: FreeScores(penalty=3.0)},
+        )
+        + options(
             penalty=(1.0, 0.0),
             n_units=5,
-            edge_penalty=10.0,
             features=FEATURES,
             structure="chain2",
-            second_order_penalty=3.0,
-            fit_intercept=False,
-            boundaries=False,
             classes=CLASSES,
-            class_weight=CLASS_WEIGHTS,
-            cost=COST,
+            loss=LOG_LOSSES,
             constraints=CONSTRAINTS,
             n_init=2,
             solver="conjugate-gradients",
             decoder=without(DECODERS, "viterbi"),
             tol=1e-3,
             max_iter=5,
-            patience=1,
+            run__patience=1,
             random_state=7,
-            callback=CALLBACK,
+            run__callback=CALLBACK,
             verbose=1,
             sample_weight=("uneven", "zeros"),
             dev=True,
@@ -631,7 +652,7 @@ def hidden_units() -> list[Setting]:
 def extended() -> dict[str, Any]:
     """What every learner of structures begins with, unless a case says otherwise."""
     return {
-        "estimator": KernelCRF("rbf", edges=False, boundaries=False, random_state=0),
+        "estimator": KernelCRF("rbf", parts=Parts(edges=None, boundaries=None), random_state=0),
         "candidates": [Edges(), Boundaries()],
     }
 
@@ -640,8 +661,8 @@ def structure() -> list[Setting]:
     return (
         options(
             estimator={
-                "penalty": lambda: KernelCRF("rbf", penalty=0.1, edges=False),
-                "ruled": lambda: KernelCRF("linear", edges=False, constraints="iob2"),
+                "penalty": lambda: KernelCRF("rbf", penalty=0.1, parts=Parts(edges=None)),
+                "ruled": lambda: KernelCRF("linear", parts=Parts(edges=None), constraints="iob2"),
             },
             candidates={
                 "order": lambda: [Edges(), SecondOrder()],

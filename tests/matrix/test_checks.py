@@ -30,7 +30,7 @@ class Fickle(CRF):
     """A model that goes on looking at its settings."""
 
     def predict_marginals(self, X: Any, **how: Any) -> list[Any]:
-        return [m ** (1 if self.fit_intercept else 2) for m in super().predict_marginals(X, **how)]
+        return [m ** (2 if "bias" in self.parts else 1) for m in super().predict_marginals(X, **how)]
 
 
 def done(words: str, kind: type[CRF] = CRF) -> Fitted:
@@ -74,7 +74,7 @@ def test_attributes_left_behind_are_noticed() -> None:
 
 
 def test_settings_that_matter_after_fit_are_noticed() -> None:
-    with pytest.raises(AssertionError, match=r"set_params\(fit_intercept=\) changed it"):
+    with pytest.raises(AssertionError, match=r"set_params\(parts__bias=\) changed it"):
         check_settings_after_fit(done("CRF f64", Fickle))
 
 

@@ -61,7 +61,7 @@ def test_every_structure_has_an_estimator(structure: str) -> None:
         (
             "KernelCRF greedy",
             "constituency",
-            "selection is about labels of vertices, which Constituency",
+            "A selection as basis is about labels of vertices, which Constituency",
         ),
         ("stochastic", "searched", "The log loss sums over outputs, which SearchedGraphBatch cannot do."),
     ],

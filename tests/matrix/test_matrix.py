@@ -27,7 +27,7 @@ def test_sample(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [
-        ("KernelCRF adjacency-graphs selection=whole", None),  # more edges than vertices
+        ("KernelCRF adjacency-graphs basis=whole", None),  # more edges than vertices
         ("KernelPerceptron reweighted-graphs", None),  # no best labelling but one that is searched for
         ("KernelPerceptron searched-graphs combination=voted", None),
         ("KernelLogisticRegression graphs structure=chain2", "Sequence 0 of X is not an array of numbers"),
@@ -77,7 +77,9 @@ def test_no_estimator_is_left_out() -> None:
 @pytest.mark.parametrize("name", LEARNERS)
 def test_no_option_is_left_out(name: str) -> None:
     learner = LEARNERS[name]
-    tried = {setting.option for setting in learner.settings}
+    options = {setting.option for setting in learner.settings}
+    tried = {option.partition("__")[0] for option in options}
+    assert {f"run__{name}" for name in learner.make._heeds} == {one for one in options if "run__" in one}
     of_constructor = set(learner.make._parameter_names()) - {"emissions", "n_states"}
     of_fit = set(learner.fit_parameters) - {"self", "X", "y", "lengths", "X_dev", "y_dev"}
     assert of_constructor | of_fit == (tried | of_fit) - {"dev", "labels"}

@@ -8,20 +8,35 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
-from kernelfields import InputError, KernelCRF, KernelLogisticRegression, load
+from kernelfields import (
+    FieldClustering,
+    GPSequenceClassifier,
+    InputError,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelPerceptron,
+    KernelScores,
+    Parts,
+    Run,
+    StructuredSVM,
+    TransductiveSVM,
+    load,
+)
 from kernelfields.kernels import (
     RBF,
     Columns,
     Constant,
     Linear,
+    Weighted,
     alignment_weights,
     centred_alignment,
 )
 from kernelfields.selection import GreedyCliques
 from kernelfields.testing import labelled_sequences
 
-TIGHT = {"dtype": "float64", "tol": 1e-6, "max_iter": 10_000}
+TIGHT = {"run": Run(dtype="float64"), "tol": 1e-6, "max_iter": 10_000}
 KERNELS = [RBF(0.5), Linear(), RBF(5.0)]
 
 
@@ -84,7 +99,7 @@ def test_kernels_that_are_the_same_share_their_weight(rows):
 
 def test_models_have_the_aligned_kernel(rows):
     X, labels = rows
-    model = KernelLogisticRegression(KERNELS, kernel_weights="alignment", **TIGHT).fit(X, labels)
+    model = KernelLogisticRegression(Weighted(KERNELS), **TIGHT).fit(X, labels)
     weights = alignment_weights(KERNELS, X, labels)
     np.testing.assert_allclose(model.kernel_weights_, weights, atol=1e-9)
     assert model.weights_certificate_ is None
@@ -134,7 +149,7 @@ def objective(rows, penalty):
 def test_weights_by_the_certificate_reach_the_minimum(penalty, rows):
     X, labels = rows
     settings = {"penalty": penalty, **TIGHT}
-    model = KernelLogisticRegression(KERNELS, kernel_weights="certificate", **settings).fit(X, labels)
+    model = KernelLogisticRegression(Weighted(KERNELS, by="certificate"), **settings).fit(X, labels)
     best = objective(rows, penalty)
     certificate = model.weights_certificate_
     assert certificate.lower_bound <= best * (1 + 1e-6)
@@ -150,8 +165,8 @@ def test_weights_by_the_certificate_reach_the_minimum(penalty, rows):
 def test_sequences_have_weights_by_the_certificate(rng):
     X, y = labelled_sequences(rng, count=10)
     kernels = [RBF(0.5), Columns(RBF(2.0), [0]), Linear()]
-    settings = {"penalty": 0.3, "dtype": "float64", "tol": 1e-4}
-    model = KernelCRF(kernels, kernel_weights="certificate", **settings).fit(X, y)
+    settings = {"penalty": 0.3, "run": Run(dtype="float64"), "tol": 1e-4}
+    model = KernelCRF(Weighted(kernels, by="certificate"), **settings).fit(X, y)
     certificate = model.weights_certificate_
     assert certificate.relative_gap < 3e-4
     flat = np.concatenate(X)
@@ -168,7 +183,7 @@ def test_selections_take_weighed_kernels(rng):
     X, y = labelled_sequences(rng, count=10)
     selection = GreedyCliques(12, step=2, each_kernel=True)
     kernels = [Columns(RBF(1.0), [0]), Columns(RBF(1.0), [1])]
-    model = KernelCRF(kernels, kernel_weights="alignment", selection=selection).fit(X, y)
+    model = KernelCRF(Weighted(kernels, by="alignment"), basis=selection).fit(X, y)
     assert len(model.path_) > 1
     assert (model.kernel_weights_ > 0).all()
     flat = np.concatenate(X)
@@ -179,18 +194,18 @@ def test_selections_take_weighed_kernels(rng):
 def test_labels_that_are_missing_are_left_out_of_the_alignment(rng):
     X, y = labelled_sequences(rng, count=10)
     y[0][0] = None
-    model = KernelCRF([RBF(0.5), Linear()], kernel_weights="alignment", dtype="float64").fit(X, y)
+    model = KernelCRF(Weighted([RBF(0.5), Linear()], by="alignment"), run=Run(dtype="float64")).fit(X, y)
     known = np.concatenate(y)[1:]
     expected = alignment_weights([RBF(0.5), Linear()], np.concatenate(X)[1:], known.astype(str))
     np.testing.assert_allclose(model.kernel_weights_, expected, atol=1e-9)
     with pytest.raises(InputError, match="all labels observed"):
-        KernelCRF([RBF(0.5), Linear()], kernel_weights="certificate").fit(X, y)
+        KernelCRF(Weighted([RBF(0.5), Linear()], by="certificate")).fit(X, y)
 
 
 @pytest.mark.parametrize("how", ["alignment", "certificate"])
 def test_files_copies_and_refits(how, rows, tmp_path):
     X, labels = rows
-    model = KernelLogisticRegression([RBF("scale"), Linear()], kernel_weights=how).fit(X, labels)
+    model = KernelLogisticRegression(Weighted([RBF("scale"), Linear()], by=how)).fit(X, labels)
     model.save(tmp_path / "model.kf")
     for again in (
         load(tmp_path / "model.kf"),
@@ -200,30 +215,80 @@ def test_files_copies_and_refits(how, rows, tmp_path):
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
         np.testing.assert_array_equal(again.kernel_weights_, model.kernel_weights_)
         assert again.weights_certificate_ == model.weights_certificate_
-    assert model.set_params(kernel_weights=None).fit(X, labels).kernel_weights_ is None
+    assert repr(again.kernel) == f"Weighted(kernels=[RBF(gamma='scale'), Linear()], by={how!r})"
+    assert model.set_params(kernel=[RBF(), Linear()]).fit(X, labels).kernel_weights_ is None
+
+
+def test_searches_choose_how_kernels_are_weighed(rows):
+    X, labels = rows
+    model = KernelLogisticRegression(Weighted([RBF(0.5), Linear()]), tol=1e-2)
+    grid = {"kernel__by": ["alignment", "certificate"], "kernel__kernels": [[RBF(2.0), "linear"]]}
+    found = GridSearchCV(model, grid, cv=2).fit(X, labels)
+    assert found.best_estimator_.kernel_weights_.shape == (2,)
+    assert (model.kernel.by, model.get_params()["kernel__by"]) == ("alignment", "alignment")
+
+
+WEIGHTED = Weighted(["rbf", "linear"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: KernelCRF(parts=Parts(edge_kernel=KernelScores(WEIGHTED))),
+        lambda: KernelCRF([WEIGHTED, "rbf"]),
+        lambda: KernelCRF(dict.fromkeys(("red", "green", "blue"), WEIGHTED)),
+        lambda: KernelCRF(Weighted(["rbf", WEIGHTED])),
+        lambda: KernelCRF(parts=Parts(both_ends=KernelScores(WEIGHTED, on="edge", view="all", penalty=1.0))),
+        lambda: GPSequenceClassifier(WEIGHTED),
+        lambda: StructuredSVM(WEIGHTED),
+        lambda: KernelPerceptron(WEIGHTED),
+        lambda: TransductiveSVM(WEIGHTED),
+    ],
+)
+def test_other_kernels_cannot_be_weighted(make, rng):
+    X, y = labelled_sequences(rng, count=6)
+    with pytest.raises(InputError, match=r"^Weighted\(.* can be the whole kernel of KernelCRF or .*\.$"):
+        make().fit(X, y)
+
+
+def test_clusters_take_no_weighted_kernel(rng):
+    with pytest.raises(InputError, match="can be the whole kernel of KernelCRF"):
+        FieldClustering(2, kernel=WEIGHTED).fit([rng.normal(size=(6, 2))])
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (
-            {"kernel_weights": "best"},
-            "kernel_weights='best' is not known; choose one of 'alignment', 'certificate' or None",
-        ),
-        ({"kernel": "rbf"}, "several kernels in a list"),
-        ({"kernel": [RBF()]}, "several kernels in a list"),
-        ({"kernel": {"red": RBF(), "green": RBF(), "blue": Linear()}}, "several kernels in a list"),
+        ({"by": "best"}, "by='best' is not known; choose one of 'alignment', 'certificate'."),
+        ({"kernels": "rbf"}, "kernels of Weighted is 'rbf'; it must be a list of at least two kernels."),
+        ({"kernels": [RBF()]}, "it must be a list of at least two kernels."),
+        ({"kernels": {"red": RBF(), "green": RBF()}}, "it must be a list of at least two kernels."),
+    ],
+)
+def test_bad_weighted_kernels_are_refused(settings, words):
+    with pytest.raises(InputError, match=words):
+        Weighted(**{"kernels": KERNELS, **settings})
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
         ({"penalty": [1.0, 2.0]}, "several are weights already"),
-        ({"kernel_weights": "certificate", "approximation": "nystroem"}, "does not go with approximation"),
-        ({"kernel_weights": "certificate", "edge_kernel": True}, "does not go with edge_kernel=True"),
-        ({"kernel_weights": "certificate", "penalty": 0.0}, "all penalties above 0"),
-        ({"kernel_weights": "certificate", "kernel": [RBF(), Constant()]}, "kernel 1 has the same value"),
-        ({"kernel": [Constant(), Constant(2.0)]}, "No kernel is aligned"),
+        ({"by": "certificate", "basis": "nystroem"}, "does not go with basis"),
+        (
+            {"by": "certificate", "parts": Parts(edge_kernel=KernelScores())},
+            "does not go with an edge_kernel without a kernel of its own",
+        ),
+        ({"by": "certificate", "penalty": 0.0}, "all penalties above 0"),
+        ({"by": "certificate", "kernels": [RBF(), Constant()]}, "kernel 1 has the same value"),
+        ({"kernels": [Constant(), Constant(2.0)]}, "No kernel is aligned"),
     ],
 )
 def test_bad_settings_are_refused(settings, words, rng):
     X, y = labelled_sequences(rng, count=10)
-    model = KernelCRF(**{"kernel": [RBF(), Linear()], "kernel_weights": "alignment", **settings})
+    parts = {"kernels": [RBF(), Linear()]} | {k: v for k, v in settings.items() if k in ("kernels", "by")}
+    others = {name: value for name, value in settings.items() if name not in parts and name != "by"}
+    model = KernelCRF(Weighted(**parts), **others)
     with pytest.raises(InputError, match=words):
         model.fit(X, y)
     assert not hasattr(model, "classes_")

@@ -16,9 +16,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelfields import CRF, KernelCRF
+from kernelfields import CRF, FreeScores, KernelCRF, LinearScores, Parts
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF
+from kernelfields.losses import Log
 
 KINDS = ["double", "single", "integers", "booleans", "sparse", "sparse single", "dictionaries", "tokens"]
 SOLVERS = ["newton-cg", "conjugate-gradients", "subspace", "block-jacobi"]
@@ -57,25 +58,26 @@ def case_of(seed: int) -> Case:
     settings: dict[str, Any] = {
         "penalty": 10.0 ** r.uniform(-8, 4),
         "tol": float(r.choice([1e-2, 1e-3, 1e-3, 1e-5])),
-        "fit_intercept": bool(r.random() < 0.7),
-        "boundaries": bool(r.random() < 0.7),
         "max_iter": 300,
     }
-    if r.random() < 0.2:
-        settings["edge_penalty"] = 10.0 ** r.uniform(-8, 4)
+    parts: dict[str, Any] = {name: None for name in ("bias", "boundaries") if r.random() >= 0.7}
+    edge = 10.0 ** r.uniform(-8, 4) if r.random() < 0.2 else None
+    parts["edges"] = FreeScores(penalty=edge)
     if r.random() < 0.25:
         settings["structure"] = "chain2"
+        parts["second_order"] = FreeScores(penalty=edge)
     if r.random() < 0.2:
         settings["constraints"] = _constraints(y, labels)
     if r.random() < 0.2:
-        settings["class_weight"] = {label: float(r.uniform(0, 3)) for label in labels}
+        settings["loss"] = Log(class_weight={label: float(r.uniform(0, 3)) for label in labels})
     if kernel is None:
         if r.random() < 0.3:
             settings["l1"] = 10.0 ** r.uniform(-4, 2)
         elif r.random() < 0.25:
             settings["solver"] = SOLVERS[r.integers(3 if "structure" in settings else 4)]
         if r.random() < 0.2:
-            settings["edge_features"] = True
+            parts["edge_features"] = LinearScores(penalty=edge)
+    settings["parts"] = Parts(parts)
     weights = r.uniform(0.1, 5, n) if r.random() < 0.25 else None
     return Case(seed, kind, kernel, settings, X, dense, y, weights, labels)
 
@@ -134,14 +136,12 @@ def enumerate_case(case: Case) -> tuple[list[Enumerated], Any]:
     """Return all sequences in the coordinates v, and κ of each coordinate."""
     blocks = _node_features(case)
     index = {label: k for k, label in enumerate(case.labels)}
-    penalty = case.settings["penalty"]
-    edge = case.settings.get("edge_penalty", penalty)
     result, kappa = [], None
     for i, labels in enumerate(case.y):
         observed = tuple(index[label] for label in labels)
         every = [y for y in itertools.product(range(len(index)), repeat=len(labels)) if _allowed(case, y)]
-        vectors = [_vector(case, blocks[i], y, penalty, edge) for y in every]
-        own, kappa = _vector(case, blocks[i], observed, penalty, edge)
+        vectors = [_vector(case, blocks[i], y) for y in every]
+        own, kappa = _vector(case, blocks[i], observed)
         cost = np.array([_cost(case, labels, y) for y in every])
         weight = 1.0 if case.weights is None else float(case.weights[i])
         result.append(
@@ -164,8 +164,21 @@ def _node_features(case: Case) -> list[Any]:
     return np.split(rows, np.cumsum([len(x) for x in case.dense])[:-1])
 
 
-def _vector(case: Case, x: Any, y: tuple[int, ...], penalty: float, edge: float) -> tuple[Any, Any]:
+def _penalties(case: Case) -> tuple[float, float]:
+    """Return λ, and that of label pairs, triples and features of edges."""
+    penalty = case.settings["penalty"]
+    edges = case.settings["parts"].get("edges")
+    return penalty, penalty if edges is None or edges.penalty is None else edges.penalty
+
+
+def _has(case: Case, name: str) -> bool:
+    """Return whether bias or boundaries are left."""
+    return case.settings["parts"].get(name, FreeScores()) is not None
+
+
+def _vector(case: Case, x: Any, y: tuple[int, ...]) -> tuple[Any, Any]:
     L, s = len(case.labels), case.settings
+    penalty, edge = _penalties(case)
     node = np.zeros((L, x.shape[1]))
     np.add.at(node, list(y), x)
     pairs, edges = np.zeros((L, L)), np.zeros((L, L, x.shape[1]))
@@ -173,13 +186,13 @@ def _vector(case: Case, x: Any, y: tuple[int, ...], penalty: float, edge: float)
         pairs[a, b] += 1
         edges[a, b] += x[t]
     parts = [(node, penalty), (pairs, edge)]
-    if s["fit_intercept"]:
+    if _has(case, "bias"):
         parts.append((np.bincount(y, minlength=L), penalty))
-    if s["boundaries"]:
+    if _has(case, "boundaries"):
         ends = np.zeros((2, L))
         ends[0, y[0]] = ends[1, y[-1]] = 1
         parts.append((ends, penalty))
-    if s.get("edge_features"):
+    if "edge_features" in s["parts"]:
         parts.append((edges, edge))
     if s.get("structure") == "chain2":
         triples = np.zeros((L, L, L))
@@ -199,9 +212,9 @@ def _allowed(case: Case, y: tuple[int, ...]) -> bool:
 
 
 def _cost(case: Case, labels: list[str], y: tuple[int, ...]) -> float:
-    given = case.settings.get("class_weight")
-    if given is None:
+    if "loss" not in case.settings:
         return 0.0
+    given = case.settings["loss"].class_weight
     return sum(given[label] for label, k in zip(labels, y, strict=True) if case.labels[k] != label)
 
 
@@ -276,14 +289,14 @@ def _step(gradient: Any, hessian: Any, orthant: Any, v: Any) -> Any:
 
 def fitted(case: Case, model: Any) -> Any:
     """The weights of a linear model in the coordinates v."""
-    penalty, s = case.settings["penalty"], case.settings
-    edge = s.get("edge_penalty", penalty)
+    penalty, edge = _penalties(case)
+    s = case.settings
     parts = [(model.coef_, penalty), (model.transitions_, edge)]
-    if s["fit_intercept"]:
+    if _has(case, "bias"):
         parts.append((model.intercept_, penalty))
-    if s["boundaries"]:
+    if _has(case, "boundaries"):
         parts.append((np.concatenate([model.start_, model.end_]), penalty))
-    if s.get("edge_features"):
+    if "edge_features" in s["parts"]:
         parts.append((model.edge_coef_, edge))
     if s.get("structure") == "chain2":
         parts.append((model.second_order_, edge))

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import LinearChainData, Offsets, Problem, Term, drawn_differences, linear_chain
 from kernelfields.objective.drawn_differences import drawn_differences as rows_of_draws
 
 from .test_linear_chain import setting
 
 
-def squared(loss: Log, terms: list[Term], **settings: Any) -> tuple[LinearChainData, Problem]:
+def squared(loss: LogLoss, terms: list[Term], **settings: Any) -> tuple[LinearChainData, Problem]:
     """The same terms without the norms, fused and by whole arrays."""
     plain = [Term(term.name, term.space, 1.0) for term in terms]
     spaces = [term.space for term in plain]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Dual, L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Free, LinearFeatures
@@ -19,7 +19,7 @@ def problem_of(rng) -> Problem:
         Term("features", LinearFeatures(chain, "node", rng.normal(size=(15, 5))), 0.3),
         Term("edges", Free(chain, "edge"), 0.7),
     ]
-    return Problem.of(Log(chain, labels), terms)
+    return Problem.of(LogLoss(chain, labels), terms)
 
 
 def test_one_point_gives_the_bound_of_its_certificate(rng):

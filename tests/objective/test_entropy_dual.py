@@ -8,7 +8,7 @@ import pytest
 from kernelfields.arrays import offsets_of
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log, MarginalLog
+from kernelfields.losses import LogLoss, MarginalLogLoss
 from kernelfields.objective import EntropyDual, L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, ExponentiatedGradient, Reason, Stop
 from kernelfields.spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures
@@ -45,7 +45,7 @@ def problem_of(
     if fixed is not None:
         fixed = {clique: values.astype(dtype) for clique, values in fixed.items()}
     kept = [term for term in terms if term.name in ("kernel", *parts)]
-    return Problem.of(Log(chain, right, weights), kept, fixed, dtype, dtype)
+    return Problem.of(LogLoss(chain, right, weights), kept, fixed, dtype, dtype)
 
 
 def _ruled(chain, right, rng):
@@ -215,12 +215,12 @@ def _inadequate(rng):
         "two kernels": _with_terms(problem, [*terms, replace(terms[0], name="other")]),
         "no penalty": _with_terms(problem, [replace(terms[0], penalty=0.0)]),
         "a norm": _with_terms(problem, [terms[0], replace(terms[1], norm=L1Norm(0.1))]),
-        "another loss": Problem.of(MarginalLog(chain, right), terms),
-        "a cost": Problem.of(Log(chain, right, None, cost), terms),
+        "another loss": Problem.of(MarginalLogLoss(chain, right), terms),
+        "a cost": Problem.of(LogLoss(chain, right, None, cost), terms),
         "some labels": _with_terms(problem, [Term("kernel", some, 1.0)]),
-        "a forest": Problem.of(Log(forest, labels), [Term("kernel", kernel, 1.0)]),
+        "a forest": Problem.of(LogLoss(forest, labels), [Term("kernel", kernel, 1.0)]),
         "edges of their own": Problem.of(
-            Log(untied, right),
+            LogLoss(untied, right),
             [Term("kernel", Expansion(untied, "node", terms[0].space.gram, terms[0].space.rows), 1.0)],
         ),
     }

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Geometry, GroupNorm, Offsets, Problem, Term, linear_chain_problem
 from kernelfields.online import Sweep
 from kernelfields.solvers import LBFGS, BlockJacobi, MetaDescent, NewtonCG, Stop, Subspace
@@ -26,7 +26,7 @@ def chain_problem(rng, offsets=True):
     fixed = Offsets(rng.normal(size=(3, 3)), rng.normal(size=(3, 3))) if offsets else None
     weights = rng.random(6) + 0.5
     return linear_chain_problem(
-        Log(chain, rng.integers(3, size=20).astype(np.int32), weights), terms, fixed, "d"
+        LogLoss(chain, rng.integers(3, size=20).astype(np.int32), weights), terms, fixed, "d"
     )
 
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kernelfields import native
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import L1Norm, LinearChainData, Offsets, Problem, Term, linear_chain_problem
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Boundary, Free, SparseFeatures, WeightPairs
@@ -35,7 +35,7 @@ def setting(rng, n_labels, binary=True, observed=False, weights=None, lengths=LE
         Term("boundaries", Boundary(chain), 0.3),
         Term("edges", Free(chain, "edge", support=seen), 0.2),
     ]
-    return Log(chain, labels, weights), terms
+    return LogLoss(chain, labels, weights), terms
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 5, 9, 22, 40])
@@ -114,7 +114,7 @@ def test_suits_only_what_it_is_made_for(rng):
     loss, terms = setting(rng, 3)
     assert LinearChainData.suits(loss, terms)
     assert not LinearChainData.suits(
-        Log(loss.structure, loss.outputs, cost={"node": np.ones((60, 3))}), terms
+        LogLoss(loss.structure, loss.outputs, cost={"node": np.ones((60, 3))}), terms
     )
     assert not LinearChainData.suits(loss, terms[1:])
     assert not LinearChainData.suits(loss, [*terms, terms[1]])
@@ -175,7 +175,7 @@ def test_edges_vary_as_the_uncertain_label_of_a_pair(rng):
     X = sparse.csr_matrix(np.where(odd[:, None], [[0.0, 1.0]], [[1.0, 0.0]]))
     labels = np.where(odd, rng.integers(1, 3, size=120), 0).astype(np.int32)
     terms = [Term("features", SparseFeatures(chain, "node", X), 1.0), Term("edges", Free(chain, "edge"), 1.0)]
-    fused = linear_chain_problem(Log(chain, labels), terms, None, np.float64)
+    fused = linear_chain_problem(LogLoss(chain, labels), terms, None, np.float64)
     element = fused.zero()
     element[:6] = np.array([[60.0, 0, 0], [0, 60.0, 60.7]]).ravel()
     share = 1 / (1 + np.exp(0.7))

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from kernelfields.arrays import offsets_of
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log, MarginHinge, SlackHinge, ZeroOneHinge, hamming_cost
+from kernelfields.losses import LogLoss, MarginHinge, SlackHinge, ZeroOneHinge, hamming_cost
 from kernelfields.objective import BlockDual, Problem, Term
 from kernelfields.solvers import (
     BlockFrankWolfe,
@@ -306,8 +306,8 @@ def test_products_of_planes_of_different_instances_are_those_of_the_space(space,
 
 def test_other_losses_and_missing_penalties_are_refused(rng):
     problem = problem_of(rng)
-    with pytest.raises(TypeError, match="hinge loss, not Log"):
-        BlockDual(Problem.of(Log(problem.structure, problem.loss.outputs), problem.terms))
+    with pytest.raises(TypeError, match="hinge loss, not LogLoss"):
+        BlockDual(Problem.of(LogLoss(problem.structure, problem.loss.outputs), problem.terms))
     with pytest.raises(TypeError, match="positive penalty"):
         BlockDual(Problem.of(problem.loss, [Term("features", problem.terms[0].space, 0.0)]))
 

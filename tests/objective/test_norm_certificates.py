@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kernelfields import Parts
 from kernelfields.arrays import offsets_of
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import GroupNorm, L1Norm, Problem, SpaceNorm, Term
 from kernelfields.solvers import ProximalQuasiNewton, Reason, Stop
 from kernelfields.spaces import Free, LinearFeatures
@@ -24,7 +25,7 @@ def case_of(seed):
     for label in "abc"[:L]:
         y[0] += [label]
     X[0] = scale * r.normal(size=(len(y[0]), D))
-    settings = {"penalty": 1.0, "fit_intercept": False, "boundaries": False}
+    settings = {"penalty": 1.0, "parts": Parts(bias=None, boundaries=None)}
     case = Case(seed, "double", None, settings, X, X, y, None, list("abc"[:L]))
     total = scale * sum(len(x) for x in X)
     kind = [L1Norm, GroupNorm, SpaceNorm][seed % 3]
@@ -38,7 +39,7 @@ def problem_of(case, norm, penalty, edge_norm):
     labels = np.array([case.labels.index(label) for one in case.y for label in one], dtype=np.int32)
     space = LinearFeatures(chain, "node", np.concatenate(case.X))
     terms = [Term("features", space, penalty, norm), Term("edges", Free(chain, "edge"), 0.0, edge_norm)]
-    return Problem.of(Log(chain, labels), terms)
+    return Problem.of(LogLoss(chain, labels), terms)
 
 
 def enumerated(case, norm, penalty, edge_norm):

@@ -6,7 +6,7 @@ import pytest
 from kernelfields.errors import InputError
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log, ZeroOneHinge
+from kernelfields.losses import LogLoss, ZeroOneHinge
 from kernelfields.objective import BlockDual, Geometry, GroupNorm, L1Norm, Problem, SpaceNorm, Term
 from kernelfields.solvers import LBFGS, OWLQN, NewtonCG, Stop
 from kernelfields.spaces import Expansion, Free, LinearFeatures
@@ -134,7 +134,7 @@ def test_spaces_without_coordinates_have_no_l1_and_no_groups(rng):
 
 def test_solvers_that_would_ignore_a_norm_refuse_it(rng):
     chain = small_chain()
-    loss = Log(chain, small_labels(chain, rng))
+    loss = LogLoss(chain, small_labels(chain, rng))
     problem = Problem.of(loss, [Term("edges", Free(chain, "edge"), 1.0, SpaceNorm(0.1))])
     for solver in (LBFGS(), NewtonCG()):
         with pytest.raises(TypeError, match="not squared; use ProximalQuasiNewton"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Free, LinearFeatures
@@ -73,7 +73,7 @@ def test_lower_bound_holds_everywhere_and_is_tight_at_the_optimum(name, rng):
 
 def test_dual_value_is_entropy_minus_mismatch(rng):
     chain = small_chain()
-    loss = Log(chain, small_labels(chain, rng))
+    loss = LogLoss(chain, small_labels(chain, rng))
     problem = Problem.of(loss, [Term("edges", Free(chain, "edge"), 0.7)])
     point = problem.at(rng.normal(size=problem.size))
     entropy = chain.entropy(point.theta).sum()
@@ -89,13 +89,13 @@ def test_no_certificate_without_convexity_or_without_penalty(rng):
         Term("features", LinearFeatures(chain, "node", features), 1.0),
         Term("edges", Free(chain, "edge"), 0.0),
     ]
-    problem = Problem.of(Log(chain, small_labels(chain, rng)), terms)
+    problem = Problem.of(LogLoss(chain, small_labels(chain, rng)), terms)
     assert problem.at(problem.zero()).certificate is None
 
 
 def test_zero_penalty_leaves_its_space_free(rng):
     chain = small_chain()
-    problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("edges", Free(chain, "edge"), 0.0)])
+    problem = Problem.of(LogLoss(chain, small_labels(chain, rng)), [Term("edges", Free(chain, "edge"), 0.0)])
     w = rng.normal(size=problem.size)
     assert problem.at(w).value == problem.at(w).loss.value
 
@@ -136,7 +136,7 @@ def test_offset_shifts_scores(rng):
 
 def test_untied_edges_with_equal_tables_are_tied_edges(rng):
     chain = small_chain(shared_edges=False)
-    loss = Log(chain, small_labels(chain, rng))
+    loss = LogLoss(chain, small_labels(chain, rng))
     members = rng.random(chain.n_edges) < 0.5
     tied = Problem.of(loss, [Term("all", Free(chain, "edge"), 1.0)])
     untied = Problem.of(
@@ -175,7 +175,7 @@ def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
     ]
     offset = {"node": rng.normal(size=(7, 3)), "edge": np.zeros((3, 3))}
     cost = np.where(labels[:, None] == np.arange(3), 0.0, rng.random((7, 3)))
-    problem = Problem.of(Log(chain, labels, rng.random(7) + 0.5, {"node": cost}), terms, offset)
+    problem = Problem.of(LogLoss(chain, labels, rng.random(7) + 0.5, {"node": cost}), terms, offset)
     w, d = rng.normal(size=(2, problem.size))
     point = problem.at(w)
     np.testing.assert_allclose(point.block_hessian_product(d), point.hessian_product(d), atol=1e-12)
@@ -184,5 +184,7 @@ def test_block_hessian_is_the_hessian_where_each_instance_is_one_clique(rng):
 def test_instances_keep_their_l1_penalty(rng):
     chain = small_chain()
     space = LinearFeatures(chain, "node", rng.normal(size=(chain.n_vertices, 2)))
-    problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("features", space, 1.0, L1Norm(0.5))])
+    problem = Problem.of(
+        LogLoss(chain, small_labels(chain, rng)), [Term("features", space, 1.0, L1Norm(0.5))]
+    )
     np.testing.assert_array_equal(problem.take([0, 3]).thresholds, problem.thresholds)

@@ -9,8 +9,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from kernelfields import CRF, distributed
-from kernelfields.losses import Log
+from kernelfields import CRF, Parts, distributed
+from kernelfields.losses import LogLoss
 from kernelfields.objective import RowData, Term
 from kernelfields.spaces import Boundary, Free, LinearFeatures
 from kernelfields.structures import ChainBatch
@@ -21,7 +21,7 @@ def rows(n: int, D: int, L: int, dtype: Any, weighted: bool) -> RowData:
     chain = ChainBatch(np.arange(n + 1), L)
     X = (2 * rng.normal(size=(n, D))).astype(dtype)
     weights = rng.uniform(0, 3, n) if weighted else None
-    loss = Log(chain, rng.integers(0, L, n).astype(np.int32), weights=weights)
+    loss = LogLoss(chain, rng.integers(0, L, n).astype(np.int32), weights=weights)
     spaces = [LinearFeatures(chain, "node", X), Free(chain, "node"), Boundary(chain), Free(chain, "edge")]
     assert RowData.suits(loss, [Term(str(k), space, 1.0) for k, space in enumerate(spaces)])
     return RowData(loss, spaces, np.float64)
@@ -58,7 +58,7 @@ def test_the_fit_is_that_of_scikit_learn(labels: int) -> None:
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 5))
     y = np.argmax(X @ rng.normal(size=(5, labels)) + rng.gumbel(size=(400, labels)), axis=1)
-    model = CRF(0.5, tol=1e-10, fit_intercept=False, boundaries=False)
+    model = CRF(0.5, tol=1e-10, parts=Parts(bias=None, boundaries=None))
     ours = clone(model).fit(X, y[:, None].tolist(), lengths=np.ones(len(X), dtype=int))
     # Of two labels, there is one vector of weights there, and half of it for each label here.
     C = 4.0 if labels == 2 else 2.0
@@ -73,5 +73,5 @@ def test_the_fit_is_that_of_scikit_learn(labels: int) -> None:
 def test_what_it_does_not_suit() -> None:
     chain = ChainBatch(np.array([0, 1, 3]), 2)
     features = LinearFeatures(chain, "node", np.eye(3))
-    loss = Log(chain, np.zeros(3, np.int32))
+    loss = LogLoss(chain, np.zeros(3, np.int32))
     assert not RowData.suits(loss, [Term("features", features, 1.0)])

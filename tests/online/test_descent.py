@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import L1Norm, Problem, Term, linear_chain_problem
 from kernelfields.online import Descent, Sweep, descend_first
 from kernelfields.online.descent import calibrated_step
@@ -71,7 +71,7 @@ def test_a_penalty_that_shrinks_weights_to_nothing(rng):
 
 def test_the_loss_is_the_log_loss_before_each_step(rng):
     tiny = Tiny(rng, penalties=(0.0, 0.0))
-    problem = Problem.of(Log(tiny.chain, tiny.labels), tiny.terms)
+    problem = Problem.of(LogLoss(tiny.chain, tiny.labels), tiny.terms)
     element = tiny.sweep.element()
     loss = tiny.sweep.learn(Descent(0.0), np.arange(7))
     assert loss == pytest.approx(problem.at(element).loss.value, rel=1e-12)
@@ -89,7 +89,7 @@ def crf_problem(rng, count=300, L=5, D=30, scale=1.0):
         Term("bias", Free(chain, "node"), 1.0),
         Term("edges", Free(chain, "edge"), 0.5),
     ]
-    return linear_chain_problem(Log(chain, labels), terms, None, np.float64)
+    return linear_chain_problem(LogLoss(chain, labels), terms, None, np.float64)
 
 
 def test_it_comes_near_the_optimum(rng):

@@ -147,7 +147,7 @@ def test_steps_that_are_not_there_are_said_so():
 
 def test_the_path_has_all_steps():
     records = []
-    model = kf.KernelCRF("rbf", callback=records.append).fit(X, Y)
+    model = kf.KernelCRF("rbf", run=kf.Run(callback=records.append)).fit(X, Y)
     ax = plot.path(model, records)
     np.testing.assert_array_equal(
         ax.lines[0].get_xydata(), [(record.iteration, record.value) for record in records]
@@ -158,7 +158,7 @@ def test_the_path_has_all_steps():
 
 
 def test_the_selection_path_counts_functions():
-    model = kf.KernelCRF("rbf", selection=kf.selection.GreedyCliques(6, 1)).fit(X, Y)
+    model = kf.KernelCRF("rbf", basis=kf.selection.GreedyCliques(6, 1)).fit(X, Y)
     ax = plot.path(model)
     assert ax.get_xlabel() == "basis functions"
     assert ax.lines[0].get_xdata().tolist() == [record.functions for record in model.path_]

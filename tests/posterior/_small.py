@@ -4,7 +4,7 @@ import numpy as np
 
 from kernelfields.gram import gram_of
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Expansion, Free, LinearFeatures
@@ -19,7 +19,7 @@ def problem(
     chain = ChainBatch(np.concatenate([[0], np.cumsum(lengths)]), n_labels)
     X = rng.normal(size=(chain.n_vertices, 2))
     labels = (X[:, 0] > 0).astype(np.int32) + (X[:, 1] > 0.7)
-    loss = Log(chain, np.minimum(labels, n_labels - 1), weights)
+    loss = LogLoss(chain, np.minimum(labels, n_labels - 1), weights)
     if kernel:
         space = Expansion(chain, "node", gram_of(RBF(gamma), X, np.dtype(np.float64), None))
     else:

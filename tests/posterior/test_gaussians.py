@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.posterior import (
     Curvature,
@@ -32,7 +32,7 @@ def one_weight(seed=0, n=12, penalty=0.5):
     x = rng.normal(size=(n, 1))
     labels = (rng.random(n) < 1 / (1 + np.exp(-2 * x[:, 0]))).astype(np.int32)
     return (
-        Problem.of(Log(chain, labels), [Term("w", LinearFeatures(chain, "node", x), penalty)]),
+        Problem.of(LogLoss(chain, labels), [Term("w", LinearFeatures(chain, "node", x), penalty)]),
         x[:, 0],
         labels,
     )

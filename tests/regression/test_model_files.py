@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kernelfields
+from kernelfields import KernelScores, Parts
 from kernelfields.estimators.registry import REGISTRY
 from tests.regression.write import marginals, models
 
@@ -32,13 +33,17 @@ def test_predictions_stay(path: Path) -> None:
 
 
 SETTINGS = {
-    "stochastic-crf": {"max_iter": 2, "learning_rate": None, "fit_intercept": True},
-    "boosted-crf": {"max_iter": 2, "learning_rate": 0.3, "fit_intercept": True},
-    "kernel-crf": {"fit_intercept": False, "decoder": "posterior", "structure": "chain"},
+    "stochastic-crf": {"max_iter": 2, "learning_rate": None, "parts": Parts()},
+    "boosted-crf": {"max_iter": 2, "learning_rate": 0.3, "parts": Parts()},
+    "kernel-crf": {
+        "parts": Parts(bias=None, edge_kernel=KernelScores("linear")),
+        "decoder": "posterior",
+        "structure": "chain",
+    },
     "kernel-perceptron": {"max_iter": 2},
     "hmm": {"n_init": 1},
     "crf-order-2": {"structure": "chain2"},
-    "cascade": {"first__fit_intercept": True, "second__structure": "chain"},
+    "cascade": {"first__parts": Parts(), "second__structure": "chain"},
 }
 
 

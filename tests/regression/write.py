@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 import kernelfields as kf
-from kernelfields import kernels
+from kernelfields import FixedScores, FreeScores, KernelScores, Parts, kernels
 from kernelfields.approximation import Nystroem, RandomFourier
 from kernelfields.emissions import Categorical, UnknownWords
 from kernelfields.estimators.registry import REGISTRY
@@ -75,8 +75,10 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "crf-tree": (
             kf.CRF(
                 structure="tree",
-                norms={"edges": L1Norm(0.1)},
-                base_measure=kf.CliqueMeasures(edge=np.eye(3).tolist()),
+                parts=Parts(
+                    edges=FreeScores(norm=L1Norm(0.1)),
+                    known=FixedScores(kf.CliqueMeasures(edge=np.eye(3).tolist())),
+                ),
             ),
             trees(X),
             y,
@@ -94,27 +96,35 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "hmm-mixture": (kf.HMM("gaussian-mixture"), X, y),
         "hmm-multinomial": (kf.HMM("multinomial"), [np.floor(np.abs(4 * x)) for x in X], y),
         "hmm-words": (kf.HMM(Categorical(unknown=UnknownWords(least=1))), WORDS, TAGS),
-        "kernel-crf": (kf.KernelCRF(rbf + kernels.Linear(), edge_kernel="linear"), X, y),
+        "kernel-crf": (
+            kf.KernelCRF(rbf + kernels.Linear(), parts=Parts(edge_kernel=KernelScores("linear"))),
+            X,
+            y,
+        ),
         "kernel-crf-cliques": (
-            kf.KernelCRF(rbf, clique_kernels=kf.CliqueKernel("edge", rbf, view="mean"), structure="tree"),
+            kf.KernelCRF(
+                rbf,
+                parts=Parts(both_ends=KernelScores(rbf, on="edge", view="mean", penalty=1.0)),
+                structure="tree",
+            ),
             trees(X),
             y,
         ),
-        "kernel-crf-fourier": (kf.KernelCRF(approximation=RandomFourier(8), random_state=0), X, y),
-        "kernel-crf-nystroem": (kf.KernelCRF(approximation=Nystroem(rank=5), random_state=0), X, y),
+        "kernel-crf-fourier": (kf.KernelCRF(basis=RandomFourier(8), random_state=0), X, y),
+        "kernel-crf-nystroem": (kf.KernelCRF(basis=Nystroem(rank=5), random_state=0), X, y),
         "kernel-crf-posterior": (
             kf.KernelCRF(rbf, posterior=Laplace(n_samples=2), random_state=0),
             X,
             y,
         ),
         "kernel-crf-selection": (
-            kf.KernelCRF([rbf, "linear"], selection=GreedyCliques(size=4, step=2)),
+            kf.KernelCRF([rbf, "linear"], basis=GreedyCliques(size=4, step=2)),
             X,
             y,
         ),
         "kernel-crf-strings": (kf.KernelCRF(kernels.Normalized(kernels.Spectrum())), WORDS, TAGS),
         "kernel-crf-words": (kf.KernelCRF("linear", features=TEMPLATES), WORDS, TAGS),
-        "kernel-logistic-regression": (kf.KernelLogisticRegression(rbf, fit_intercept=True), X, y),
+        "kernel-logistic-regression": (kf.KernelLogisticRegression(rbf), X, y),
         "kernel-perceptron": (
             kf.KernelPerceptron(rbf, combination="voted", max_iter=2, random_state=0),
             X,
@@ -157,7 +167,9 @@ def models() -> dict[str, tuple[Any, Any, Any]]:
         "stochastic-crf": (kf.StochasticCRF(max_iter=2, random_state=0), X, y),
         "structure-learner": (
             kf.StructureLearner(
-                kf.KernelCRF(rbf, edges=False), candidates=[Edges(), InputEdges("linear")], worth=1e-4
+                kf.KernelCRF(rbf, parts=Parts(edges=None)),
+                candidates=[Edges(), InputEdges("linear")],
+                worth=1e-4,
             ),
             X,
             y,

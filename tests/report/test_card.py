@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kernelfields as kf
+from kernelfields import Parts
 from kernelfields.models.clique_types import Edges
 from kernelfields.structures import Grid
 
@@ -31,7 +32,10 @@ MODELS = {
     "HiddenStates": (kf.HiddenStates(kf.CRF(), n_init=1), (X, Y)),
     "SelfTraining": (kf.SelfTraining(kf.CRF()), (X, [*Y[:-1], None])),
     "SequencePipeline": (kf.SequencePipeline([], kf.CRF()), (X, Y)),
-    "StructureLearner": (kf.StructureLearner(kf.KernelCRF(edges=False), candidates=[Edges()]), (X, Y)),
+    "StructureLearner": (
+        kf.StructureLearner(kf.KernelCRF(parts=Parts(edges=None)), candidates=[Edges()]),
+        (X, Y),
+    ),
     "KernelLogisticRegression": (kf.KernelLogisticRegression(), (ROWS, LABELS)),
     "TransductiveSVM": (kf.TransductiveSVM(), (ROWS, [*LABELS[:-2], None, None])),
     "LabelPropagation": (kf.LabelPropagation(), (ROWS, [*LABELS[:-2], None, None])),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields import CRF, HMM
+from kernelfields import CRF, HMM, Parts
 from kernelfields.report import describe, evaluate
 from kernelfields.report.page import page
 from kernelfields.report.trees import TreePlace, outline
@@ -119,7 +119,7 @@ def test_descriptions_name_structure_and_ends(model):
     chain = CRF(features="pos", structure="chain2").fit(words, Y)
     assert describe(chain).structure == "chain2"
     assert list(describe(chain).ends) == ["first", "last"]
-    plain = CRF(features="pos", boundaries=False).fit(words, Y)
+    plain = CRF(features="pos", parts=Parts(boundaries=None)).fit(words, Y)
     assert describe(plain).ends == {}
     hidden = HMM("categorical").fit(words[:2], Y[:2])
     assert describe(hidden).structure == "chain"

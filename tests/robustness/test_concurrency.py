@@ -42,7 +42,7 @@ def models(rng):
     X, y = arrays(rng)
     yield "linear", CRF(penalty=1.0), X, y
     yield "kernel", KernelCRF(RBF(gamma=0.5), penalty=0.1), X[:40], y[:40]
-    yield "low rank", KernelCRF(RBF(gamma=0.5), penalty=0.1, approximation="nystroem", random_state=0), X, y
+    yield "low rank", KernelCRF(RBF(gamma=0.5), penalty=0.1, basis="nystroem", random_state=0), X, y
     yield "tokens", CRF(features="chunking", constraints="iob2"), SENTENCES, TAGS
     yield "online", StructuredPerceptron(random_state=0), X, y
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.selection import (
     SGPS,
@@ -55,7 +55,7 @@ def small_task(rng, share=0.5, free=False, edges=False):
     if edges:
         pools["edge_kernel"] = Pool(RBF(0.2), X, L * L, 0.7, "edge")
     terms = (Term("edges", Free(chain, "edge"), 0.6),) if free else ()
-    return GrowthTask(Log(chain, labels), pools, rows, labels, terms)
+    return GrowthTask(LogLoss(chain, labels), pools, rows, labels, terms)
 
 
 def grown_to(task, size, selection=None):
@@ -268,7 +268,7 @@ def test_whole_labellings_are_the_steepest_of_all(rng):
     chain = ChainBatch([0, 4], L)
     X, labels = rng.normal(size=(4, 2)), rng.integers(L, size=4).astype(np.int32)
     task = GrowthTask(
-        Log(chain, labels), {"kernel": Pool(RBF(0.5), X, L, 0.3, share=0.5)}, np.arange(4), labels
+        LogLoss(chain, labels), {"kernel": Pool(RBF(0.5), X, L, 0.3, share=0.5)}, np.arange(4), labels
     )
     growth = grown_to(task, 1, WholeSequences(1, step=1, refit=EXACT))
     view = view_of(growth)
@@ -352,7 +352,11 @@ def test_each_kernel_gives_its_best(rng):
     """Every step takes, of each kernel, the candidates along which R falls most: by numerical derivatives."""
     task = small_task(rng, share=0.0, free=True, edges=True)
     second = Pool(RBF(3.0), task.pools["kernel"].observations, L, 0.5)
-    pools = {"kernel 0": task.pools["kernel"], "kernel 1": second, "edge_kernel": task.pools["edge_kernel"]}
+    pools = {
+        "kernel 0": task.pools["kernel"],
+        "kernel 1": second,
+        "edge_kernel": task.pools["edge_kernel"],
+    }
     every = GrowthTask(task.loss, pools, task.rows, task.labels, task.free)
     selection = GreedyCliques(10**6, step=2, each_kernel=True, refit=EXACT)
     growth = grown_to(every, 6, GreedyCliques(6, step=2, each_kernel=True, refit=EXACT))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp, softmax
 
-from kernelfields import InputError, KernelCRF, KernelLogisticRegression, load
+from kernelfields import InputError, KernelCRF, KernelLogisticRegression, Parts, load
 from kernelfields.kernels import RBF
 from kernelfields.selection import (
     SGPS,
@@ -78,7 +78,7 @@ def brute_force(X, y, count):
 def fitted(data, selection):
     X, y = data
     labels = [NAMES[k] for k in y]
-    return KernelLogisticRegression(RBF(0.5), penalty=PENALTY, selection=selection, tol=1e-10).fit(X, labels)
+    return KernelLogisticRegression(RBF(0.5), penalty=PENALTY, basis=selection, tol=1e-10).fit(X, labels)
 
 
 def test_vertices_are_those_of_brute_force(data):
@@ -166,7 +166,7 @@ def test_rows_that_are_selected_are_rows_of_the_training_set(data):
     """Some of them without a label, which no model sees."""
     X, y = data
     labels = [None if n < 5 else NAMES[k] for n, k in enumerate(y)]
-    model = KernelLogisticRegression(RBF(0.5), selection=ImportVectors(6)).fit(X, labels)
+    model = KernelLogisticRegression(RBF(0.5), basis=ImportVectors(6)).fit(X, labels)
     rows = list(dict.fromkeys(model.selected_["kernel"].observations.tolist()))
     np.testing.assert_array_equal(model.basis_, X[rows])
     np.testing.assert_array_equal(model.basis_origin_[:, 0], rows)
@@ -176,4 +176,4 @@ def test_rows_that_are_selected_are_rows_of_the_training_set(data):
 def test_chains_without_edges_have_no_pairs_to_select(rng):
     X, y = [rng.normal(size=(3, 2)) for _ in range(4)], [["a", "b", "a"]] * 4
     with pytest.raises(InputError, match="label pairs without input"):
-        KernelCRF(selection=SGPS(4), edges=False).fit(X, y)
+        KernelCRF(basis=SGPS(4), parts=Parts(edges=None)).fit(X, y)

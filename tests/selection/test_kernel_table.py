@@ -72,7 +72,7 @@ def test_growing_steps_end_at_the_same_size_with_fewer_refits(selection: SGPS) -
     paths = {}
     for growth in (0.0, 0.5):
         chosen = type(selection)(**{**vars(selection), "growth": growth})
-        model = KernelCRF(RBF(1.0), selection=chosen, random_state=0).fit(X, y)
+        model = KernelCRF(RBF(1.0), basis=chosen, random_state=0).fit(X, y)
         paths[growth] = model.path_
         assert model.path_[-1].functions == 30
         assert model.certificate_.relative_gap <= 1e-3

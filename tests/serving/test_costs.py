@@ -119,8 +119,8 @@ def test_nothing_is_searched_where_that_could_take_too_long(folder, monkeypatch)
 
 BASES = {
     "all": KernelCRF(max_iter=3),
-    "low rank": KernelCRF(approximation=Nystroem(rank=7), max_iter=3),
-    "random": KernelCRF(approximation=RandomFourier(rank=8), max_iter=3),
+    "low rank": KernelCRF(basis=Nystroem(rank=7), max_iter=3),
+    "random": KernelCRF(basis=RandomFourier(rank=8), max_iter=3),
 }
 
 

@@ -12,6 +12,10 @@ import numpy as np
 
 import kernelfields as kf
 from kernelfields import (
+    FreeScores,
+    KernelScores,
+    LinearScores,
+    Parts,
     active,
     approximation,
     constraints,
@@ -64,7 +68,7 @@ FAST: dict[str, Given] = {
     "SelfTraining": {"estimator": kf.CRF(), "by": "average", "max_iter": 2},
     "SequenceAdaBoost": {"n_rounds": 3, "random_state": 0},
     "StochasticCRF": {"max_iter": 2, "random_state": 0},
-    "StructureLearner": {"estimator": kf.KernelCRF(edges=False), "candidates": [Edges()]},
+    "StructureLearner": {"estimator": kf.KernelCRF(parts=Parts(edges=None)), "candidates": [Edges()]},
     "StructuredPerceptron": {"max_iter": 2, "random_state": 0},
     "StructuredSVM": {"tol": 0.1},
 }
@@ -162,7 +166,7 @@ def _selecting(name: str) -> Use:
             made = selection.GreedyCliques(6, step=2, by=made)
         elif isinstance(made, selection.Refit):
             made = selection.SGPS(6, step=2, refit=made)
-        return kf.KernelCRF("rbf", selection=made, max_iter=20, dtype="float64").fit(X, y)
+        return kf.KernelCRF("rbf", basis=made, max_iter=20, run=kf.Run(dtype="float64")).fit(X, y)
 
     return use
 
@@ -174,7 +178,7 @@ def _approximating(name: str) -> Use:
         made = cls(**given)
         if isinstance(made, approximation.Landmarks):
             made = approximation.Nystroem(3, landmarks=made)
-        return kf.KernelCRF("rbf", approximation=made, max_iter=5, random_state=0).fit(X, y)
+        return kf.KernelCRF("rbf", basis=made, max_iter=5, random_state=0).fit(X, y)
 
     return use
 
@@ -431,8 +435,10 @@ USES: dict[str, Use] = {
             structures.TreeReweighted,
         )
     },
-    "estimators.CliqueKernel": lambda given: kf.KernelCRF(
-        "rbf", clique_kernels=kf.CliqueKernel(**given), max_iter=5
+    "models.parts.FreeScores": lambda given: kf.CRF(parts=Parts(edges=FreeScores(**given))).fit(X, y),
+    "models.parts.LinearScores": lambda given: kf.CRF(parts=Parts(features=LinearScores(**given))).fit(X, y),
+    "models.parts.KernelScores": lambda given: kf.KernelCRF(
+        "rbf", parts=Parts(both_ends=KernelScores("rbf", on="edge", view="all", **given)), max_iter=5
     ).fit(X, y),
     "structures.Chain": lambda given: kf.CRF(structure=structures.Chain(**given)).fit(X, y),
     "structures.Graph": lambda given: kf.CRF(structure=structures.Graph(**given), max_iter=5).fit(
@@ -677,6 +683,7 @@ INSIDE = (
         "estimators.SequencePipeline.",
         "estimators.FieldClustering.",
     ),
+    *("models.parts.Part", "models.parts.compose"),
     *("active.Determinantal.", "active.Diversity", "active.KCenter.", "active.LabelPool."),
 )
 """Methods that the package itself calls, with checked numbers; bases; what hands on to another model."""

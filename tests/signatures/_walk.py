@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 MODULES = (
     "estimators",
+    "models.parts",
     "decoders",
     "structures",
     "kernels",

@@ -5,9 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
-from kernelfields import KernelCRF, KernelLogisticRegression
+from kernelfields import FixedScores, KernelCRF, KernelLogisticRegression, KernelScores, Parts, Run
 from kernelfields.errors import InputError
 from kernelfields.kernels import RBF
+from kernelfields.losses import Log
 from kernelfields.solvers import LBFGS, ExponentiatedGradient, Reason, Stop
 from tests.objective.test_entropy_dual import MANY, problem_of
 
@@ -127,7 +128,7 @@ def data(rng, n=90):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_models_find_what_lbfgs_finds(dtype, rng):
     X, y = data(rng)
-    settings = {"kernel": RBF(0.5), "penalty": 0.1, "dtype": dtype, "tol": 2e-4}
+    settings = {"kernel": RBF(0.5), "penalty": 0.1, "run": Run(dtype=dtype), "tol": 2e-4}
     weights = rng.random(len(X)) + 0.5
     auto = KernelCRF(**settings).fit(X, y, sample_weight=weights)
     named = KernelCRF(**settings, solver="exponentiated-gradient").fit(X, y, sample_weight=weights)
@@ -158,9 +159,9 @@ def test_models_go_on_from_the_last_fit_and_from_files(rng, tmp_path):
     path = tmp_path / "search.npz"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        KernelCRF(**settings, max_iter=3, checkpoint=path).fit(X, y)
+        KernelCRF(**settings, max_iter=3, run=Run(checkpoint=path)).fit(X, y)
     assert path.exists()
-    resumed = KernelCRF(**settings, checkpoint=path).fit(X, y)
+    resumed = KernelCRF(**settings, run=Run(checkpoint=path)).fit(X, y)
     assert not path.exists()
     assert resumed.certificate_.relative_gap <= 1e-4
     assert resumed.objective_ == pytest.approx(whole.objective_, rel=1e-4)
@@ -172,7 +173,7 @@ def test_models_go_on_from_the_last_fit_and_from_files(rng, tmp_path):
 def test_held_out_sequences_end_it_and_callbacks_see_it(rng):
     X, y = data(rng, 130)
     seen = []
-    model = KernelCRF(RBF(2.0), penalty=0.001, patience=2, callback=seen.append, tol=1e-6)
+    model = KernelCRF(RBF(2.0), penalty=0.001, run=Run(patience=2, callback=seen.append), tol=1e-6)
     model.fit(X[:90], y[:90], X_dev=X[90:], y_dev=y[90:])
     assert "observer" in model.stop_reason_
     assert len(seen) == model.n_iter_ + 1
@@ -181,10 +182,10 @@ def test_held_out_sequences_end_it_and_callbacks_see_it(rng):
 
 LEFT = [
     {"structure": "chain2"},
-    {"edge_kernel": True},
-    {"memory_limit": 10**5},
+    {"parts": Parts(edge_kernel=KernelScores())},
+    {"run": Run(memory_limit=10**5)},
     {"posterior": "laplace", "tol": 1e-2},
-    {"class_weight": {"a": 2.0, "b": 1.0, "c": 1.0}},
+    {"loss": Log(class_weight={"a": 2.0, "b": 1.0, "c": 1.0})},
     {"few": True},
     {"long": True},
 ]
@@ -236,7 +237,12 @@ def test_constraints_and_base_measures_are_kept(rng):
         inside = x[:, 0] > 0
         begins = inside & ~np.concatenate([[False], inside[:-1]])
         y.append(np.where(begins, "B-x", np.where(inside, "I-x", "O")).tolist())
-    settings = {"constraints": "iob2", "base_measure": {"O": 1.0}, "penalty": 0.1, "tol": 1e-4}
+    settings = {
+        "constraints": "iob2",
+        "parts": Parts(known=FixedScores({"O": 1.0})),
+        "penalty": 0.1,
+        "tol": 1e-4,
+    }
     auto = KernelCRF(RBF(0.5), **settings).fit(X, y)
     lbfgs = KernelCRF(RBF(0.5), **settings, solver="lbfgs").fit(X, y)
     assert auto.n_iter_ < lbfgs.n_iter_

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from kernelfields.losses import Log, MarginalLog
+from kernelfields.losses import LogLoss, MarginalLogLoss
 from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import LBFGS, BlockJacobi, NewtonCG, Reason, Stop, Subspace
 from kernelfields.solvers._newton_base import newton_direction
@@ -37,16 +37,16 @@ def kernel_terms(structure, rng):
 
 def kernel_problem(rng):
     chain = small_chain()
-    return Problem.of(Log(chain, small_labels(chain, rng)), kernel_terms(chain, rng))
+    return Problem.of(LogLoss(chain, small_labels(chain, rng)), kernel_terms(chain, rng))
 
 
 def tree_problem(rng):
     tree = TreeBatch([0, 4, 5, 11], [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8], 3)
-    return Problem.of(Log(tree, small_labels(tree, rng)), kernel_terms(tree, rng))
+    return Problem.of(LogLoss(tree, small_labels(tree, rng)), kernel_terms(tree, rng))
 
 
 def marginal_problem(rng, structure):
-    return Problem.of(MarginalLog(structure, small_labels(structure, rng)), kernel_terms(structure, rng))
+    return Problem.of(MarginalLogLoss(structure, small_labels(structure, rng)), kernel_terms(structure, rng))
 
 
 def test_plain_kernel_is_a_space(rng):
@@ -114,7 +114,7 @@ def sticky_problem(rng):
         Term("features", LinearFeatures(chain, "node", x), 0.01),
         Term("bias", Free(chain, "node"), 0.01),
     ]
-    return Problem.of(Log(chain, labels), terms, stay)
+    return Problem.of(LogLoss(chain, labels), terms, stay)
 
 
 def test_full_block_jacobi_steps_diverge_on_sticky_chains(rng):
@@ -158,7 +158,7 @@ def bent_problem(rng):
     chain = ChainBatch([0, 2], 2)
     offset = {"node": np.array([[0.0, 0.0], [0.0, 3.0]]), "edge": np.array([[0.0, -4.0], [-4.0, 0.0]])}
     terms = [Term("votes", LinearFeatures(chain, "node", np.array([[0.0], [1.0]])), 1e-3)]
-    return Problem.of(MarginalLog(chain, np.array([0, -1])), terms, offset)
+    return Problem.of(MarginalLogLoss(chain, np.array([0, -1])), terms, offset)
 
 
 def test_newton_gets_through_negative_curvature(rng):
@@ -182,7 +182,9 @@ def test_newton_gets_through_negative_curvature(rng):
 def test_l1_is_refused_rather_than_ignored(solver, rng):
     chain = small_chain()
     space = LinearFeatures(chain, "node", rng.normal(size=(chain.n_vertices, 2)))
-    problem = Problem.of(Log(chain, small_labels(chain, rng)), [Term("features", space, 1.0, L1Norm(0.5))])
+    problem = Problem.of(
+        LogLoss(chain, small_labels(chain, rng)), [Term("features", space, 1.0, L1Norm(0.5))]
+    )
     with pytest.raises(TypeError, match=f"{type(solver).__name__} cannot minimise an ℓ1 penalty"):
         solver.minimize(problem, problem.zero(), Stop())
     with pytest.raises(TypeError, match="not squared"):
@@ -191,7 +193,7 @@ def test_l1_is_refused_rather_than_ignored(solver, rng):
 
 def test_block_jacobi_refuses_what_has_no_blocks(rng):
     marginal, second = marginal_problem(rng, small_chain()), problems(rng)["second order"]
-    with pytest.raises(TypeError, match="MarginalLog has no block for every clique"):
+    with pytest.raises(TypeError, match="MarginalLogLoss has no block for every clique"):
         BlockJacobi().minimize(marginal, marginal.zero(), Stop())
     with pytest.raises(TypeError, match="SecondOrderChainBatch does not give the marginals of every clique"):
         BlockJacobi().minimize(second, second.zero(), Stop())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from kernelfields import CRF, InputError, StructuredSVM, load
-from kernelfields.losses import Log, MarginHinge
+from kernelfields import CRF, FreeScores, InputError, Parts, Run, StructuredSVM, load
+from kernelfields.losses import LogLoss, MarginHinge
 from kernelfields.objective import L1Norm, Problem, Term
 from kernelfields.solvers import OWLQN, LinearProgramming, Stop
 from kernelfields.spaces import Free, LinearFeatures
@@ -63,7 +63,13 @@ def all_at_once(X, y, penalty, edge_penalty, rescaling, weights):
 def test_optimum_is_that_of_all_labellings(rescaling, penalty, edge_penalty, data):
     X, y = data
     weights = np.array([1.0, 2.0, 0.5, 1.0, 0.0, 3.0])
-    model = StructuredSVM(penalty=penalty, edge_penalty=edge_penalty, rescaling=rescaling, tol=1e-8, **L1)
+    model = StructuredSVM(
+        penalty=penalty,
+        parts=Parts(edges=FreeScores(penalty=edge_penalty)),
+        rescaling=rescaling,
+        tol=1e-8,
+        **L1,
+    )
     model.fit(X, y, sample_weight=weights)
     best, _ = all_at_once(X, y, penalty, edge_penalty or penalty, rescaling, weights)
     assert model.certificate_.value == pytest.approx(best, rel=1e-7)
@@ -80,7 +86,7 @@ def test_optimum_is_that_of_all_labellings(rescaling, penalty, edge_penalty, dat
 def test_bounds_rise_and_constraints_are_few(data):
     X, y = data
     seen = []
-    model = StructuredSVM(penalty=0.2, tol=1e-9, callback=seen.append, **L1).fit(X, y)
+    model = StructuredSVM(penalty=0.2, tol=1e-9, run=Run(callback=seen.append), **L1).fit(X, y)
     best, _ = all_at_once(X, y, 0.2, 0.2, "margin", np.ones(6))
     bounds = [progress.lower_bound for progress in seen]
     assert bounds == sorted(bounds)
@@ -113,7 +119,7 @@ def test_any_loss_of_planes_or_curves(rng):
     labels = rng.integers(3, size=chain.n_vertices).astype(np.int32)
     spaces = LinearFeatures(chain, "node", rng.normal(size=(chain.n_vertices, 2))), Free(chain, "edge")
     terms = [Term(name, s, 0.0, L1Norm(1.0)) for name, s in zip(("features", "edges"), spaces, strict=True)]
-    problem, stop = Problem.of(Log(chain, labels), terms), Stop(gap=1e-5, iterations=300)
+    problem, stop = Problem.of(LogLoss(chain, labels), terms), Stop(gap=1e-5, iterations=300)
     by_program = LinearProgramming().minimize(problem, problem.zero(), stop)
     by_newton = OWLQN().minimize(problem, problem.zero(), Stop(gap=1e-7))
     assert by_program.progress.relative_gap <= 1e-5

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from kernelfields.arrays import Array
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Term, hessian_model, linear_chain, linear_chain_problem
 from kernelfields.objective.hessian_model import HessianModel
 from kernelfields.online.descent import descend_first
@@ -113,4 +113,4 @@ def _together(rng: np.random.Generator) -> linear_chain.Problem:
         (np.ones(index.size), index.ravel(), 5 * np.arange(len(index) + 1)), shape=(len(index), 1000)
     )
     terms = [Term("features", SparseFeatures(chain, "node", X), 0.1), Term("edges", Free(chain, "edge"), 0.1)]
-    return linear_chain_problem(Log(chain, labels), terms, None, np.float64)
+    return linear_chain_problem(LogLoss(chain, labels), terms, None, np.float64)

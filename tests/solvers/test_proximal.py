@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import (
     GroupNorm,
     L1Norm,
@@ -53,7 +53,7 @@ def grouped_problem(name, rng, penalty=0.0, weight=1.5):
     if name == "tree":
         structure = TreeBatch([0, 4, 5, 11], [1, -1, 1, 1, -1, 6, -1, 6, 5, 5, 8], 3)
     return Problem.of(
-        Log(structure, small_labels(structure, rng)), grouped_terms(structure, rng, penalty, weight)
+        LogLoss(structure, small_labels(structure, rng)), grouped_terms(structure, rng, penalty, weight)
     )
 
 
@@ -133,7 +133,7 @@ def test_single_coordinates_as_owlqn(penalty, rng):
     chain = small_chain()
     features = LinearFeatures(chain, "node", rng.normal(size=(chain.n_vertices, 5)))
     terms = [Term("features", features, penalty, L1Norm(0.8)), Term("edges", Free(chain, "edge"), 1.0)]
-    problem = Problem.of(Log(chain, small_labels(chain, rng)), terms)
+    problem = Problem.of(LogLoss(chain, small_labels(chain, rng)), terms)
     one, other = solved(problem), OWLQN().minimize(problem, problem.zero(), TIGHT)
     assert one.point.value == pytest.approx(other.point.value, rel=1e-8)
     np.testing.assert_array_equal(one.point.element == 0, other.point.element == 0)
@@ -152,7 +152,7 @@ def chain_of_sparse(rng, dtype=np.float64):
         Term("features", SparseFeatures(chain, "node", X), 0.0, GroupNorm(1.5)),
         Term("edges", Free(chain, "edge"), 1.0),
     ]
-    return linear_chain_problem(Log(chain, labels.astype(np.int32)), terms, None, dtype)
+    return linear_chain_problem(LogLoss(chain, labels.astype(np.int32)), terms, None, dtype)
 
 
 def test_one_pass_data_reach_the_same_optimum(rng):
@@ -230,7 +230,7 @@ def test_it_is_the_dual_of_maximum_entropy_with_moments_up_to_epsilon(rng):
     chain, epsilon = ChainBatch([0, 2, 4], 2), 0.35
     x, labels = rng.normal(size=(4, 2)), np.array([0, 1, 1, 1], dtype=np.int32)
     problem = Problem.of(
-        Log(chain, labels), [Term("features", LinearFeatures(chain, "node", x), 0.0, SpaceNorm(epsilon))]
+        LogLoss(chain, labels), [Term("features", LinearFeatures(chain, "node", x), 0.0, SpaceNorm(epsilon))]
     )
     every = list(product(range(2), repeat=2))
 

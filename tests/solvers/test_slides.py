@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from scipy.optimize import brentq
 
-from kernelfields import CRF, KernelCRF
-from kernelfields.losses import Log
+from kernelfields import CRF, KernelCRF, Run
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, ConjugateGradients, IterativeScaling, MetaDescent, Reason, Stop
 from kernelfields.solvers.iterative_scaling import scaling_step
@@ -31,7 +31,7 @@ def counted_problem(rng, sparse_features=False):
         Term("edges", Free(chain, "edge"), 3.0),
     ]
     weights = rng.random(chain.n_instances) + 0.5
-    return Problem.of(Log(chain, small_labels(chain, rng), weights), terms)
+    return Problem.of(LogLoss(chain, small_labels(chain, rng), weights), terms)
 
 
 def optimum(problem):
@@ -135,5 +135,5 @@ def test_estimators_take_the_names(name, rng):
     assert fitted.certificate_.relative_gap <= 1e-4
     np.testing.assert_allclose(fitted.certificate_.value, best.certificate_.value, rtol=2e-4)
     if name != "iterative-scaling":
-        kernel = KernelCRF(solver=name, dtype="float64").fit(X, y)
+        kernel = KernelCRF(solver=name, run=Run(dtype="float64")).fit(X, y)
         assert kernel.certificate_.relative_gap <= 1e-3

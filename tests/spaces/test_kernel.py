@@ -7,7 +7,7 @@ import pytest
 
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF, Linear, Polynomial
-from kernelfields.losses import Log, PartialLog
+from kernelfields.losses import LogLoss, PartialLog
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, NewtonCG, Reason, Stop
 from kernelfields.spaces import Expansion, Free, LabelEmbedding, LinearFeatures
@@ -36,7 +36,7 @@ class CountingGram(StoredGram):
 def test_linear_kernel_is_the_linear_space(shared, rng):
     chain = small_chain(shared_edges=shared)
     features = rng.normal(size=(chain.n_vertices, 4))
-    loss = Log(chain, small_labels(chain, rng))
+    loss = LogLoss(chain, small_labels(chain, rng))
     gram = StoredGram(Linear()(features))
     linear = [Term("x", LinearFeatures(chain, "node", features), 0.5), Term("e", Free(chain, "edge"), 2.0)]
     kernel = [Term("x", Expansion(chain, "node", gram), 0.5), Term("e", Free(chain, "edge"), 2.0)]
@@ -55,7 +55,7 @@ def test_polynomial_kernel_is_the_explicit_feature_map(rng):
     explicit = np.column_stack(
         [np.ones(len(x)), np.sqrt(2) * x, x**2, np.sqrt(2) * x[:, 0] * x[:, 1]]
     )  # (⟨x, x′⟩ + 1)²
-    loss = Log(chain, small_labels(chain, rng))
+    loss = LogLoss(chain, small_labels(chain, rng))
     spaces = (Expansion(chain, "node", StoredGram(Polynomial(2)(x))), LinearFeatures(chain, "node", explicit))
     one, other = (optimum(Problem.of(loss, [Term("x", space, 0.5)])) for space in spaces)
     assert one.value == pytest.approx(other.value, rel=1e-10)
@@ -126,7 +126,7 @@ def test_merged_kernels_are_separate_spaces(rng):
     chain = small_chain()
     x = rng.normal(size=(chain.n_vertices, 4))
     first, second = RBF(0.3)(x), Polynomial(2)(x)
-    loss = Log(chain, small_labels(chain, rng))
+    loss = LogLoss(chain, small_labels(chain, rng))
     separate = Problem.of(
         loss,
         [

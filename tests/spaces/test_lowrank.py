@@ -6,7 +6,7 @@ import pytest
 from kernelfields.approximation import IncompleteCholesky, Nystroem
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Stop
 from kernelfields.spaces import Boundary, Expansion, Free, LabelEmbedding, LinearFeatures, LowRank, factor_of
@@ -80,7 +80,7 @@ def test_curvatures_are_the_diagonal_of_the_hessian_without_edges(factor, rng):
     """Up to μ in place of μ(1 − μ), which differ by the same factor everywhere if μ is uniform."""
     chain = small_chain()
     L = chain.n_labels
-    loss = Log(chain, small_labels(chain, rng))
+    loss = LogLoss(chain, small_labels(chain, rng))
     terms = [Term("x", LowRank(chain, "node", factor), 0.5), Term("b", Boundary(chain), 2.0)]
     problem = Problem.of(loss, terms)
     point = problem.at(problem.zero())
@@ -92,7 +92,7 @@ def test_curvatures_are_the_diagonal_of_the_hessian_without_edges(factor, rng):
 def test_curvatures_of_free_scores_and_kernels_on_labels(factor, rng):
     chain = SecondOrderChainBatch(small_chain().offsets, 2)
     embedding = LabelEmbedding.centred(2)
-    loss = Log(chain, small_labels(small_chain(), rng) % 2)
+    loss = LogLoss(chain, small_labels(small_chain(), rng) % 2)
     terms = [
         Term("x", LowRank(chain, "node", factor, embedding=embedding), 0.5),
         Term("t", Free(chain, "triple"), 0.0),
@@ -115,7 +115,7 @@ def test_curvatures_save_iterations(rng):
     labels = (np.abs(X).argmax(axis=1) + (rng.random(600) < 0.1)) % 3
     factor = Nystroem(60).on(RBF(0.1), X, np.random.RandomState(0)).factor
     terms = [Term("x", LowRank(chain, "node", factor), 0.01)]
-    problem, blind = (kind.of(Log(chain, labels), terms) for kind in (Problem, Uninformed))
+    problem, blind = (kind.of(LogLoss(chain, labels), terms) for kind in (Problem, Uninformed))
     one, other = (LBFGS().minimize(p, p.zero(), Stop(gap=1e-4, iterations=5000)) for p in (problem, blind))
     assert one.point.value == pytest.approx(other.point.value, rel=1e-3)
     assert one.progress.iteration < 0.5 * other.progress.iteration

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.objective import Problem, Term
 from kernelfields.solvers import LBFGS, Reason, Stop
 from kernelfields.spaces import (
@@ -92,7 +92,7 @@ def test_a_kernel_on_edges_tells_the_second_end(rng):
     features = rng.normal(size=(forest.n_vertices, 3))
     ends = concatenated(features, forest.cliques["edge"].members)
     gram, each = ends @ ends.T, np.arange(len(ends))
-    loss = Log(forest, small_labels(forest, rng))
+    loss = LogLoss(forest, small_labels(forest, rng))
     values = []
     for space in (
         Expansion(forest, "edge", StoredGram(gram), each),

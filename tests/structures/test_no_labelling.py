@@ -9,7 +9,7 @@ from kernelfields.approximation import Nystroem
 from kernelfields.decoders import Best, MinimumRisk, Posterior, Viterbi
 from kernelfields.gram import StoredGram
 from kernelfields.kernels import RBF
-from kernelfields.losses import CallbackHinge, Log, MarginHinge, PartialLog, ZeroOneHinge, hamming_cost
+from kernelfields.losses import CallbackHinge, LogLoss, MarginHinge, PartialLog, ZeroOneHinge, hamming_cost
 from kernelfields.objective import BlockDual, Problem, Term
 from kernelfields.solvers import LBFGS, BlockFrankWolfe, CuttingPlane, NewtonCG, Reason, Stop, WorkingSet
 from kernelfields.spaces import Expansion, Free, LinearFeatures, LowRank, SparseFeatures
@@ -64,8 +64,8 @@ def test_losses_pass_all_checks(name, batch, heads, rng):
     weights = rng.random(len(WORDS)) + 0.5
     known = batch.parts(heads)["arc"] > 0
     loss = {
-        "log": Log(batch, heads, weights),
-        "softmax-margin": Log(batch, heads, weights, hamming_cost(batch, heads)),
+        "log": LogLoss(batch, heads, weights),
+        "softmax-margin": LogLoss(batch, heads, weights, hamming_cost(batch, heads)),
         "partial": PartialLog(batch, known | (rng.random(len(known)) < 0.5), weights),
         "margin": MarginHinge(batch, heads, hamming_cost(batch, heads), weights),
         "zero-one": ZeroOneHinge(batch, heads, weights),
@@ -84,7 +84,7 @@ def linear(loss, features):
 
 @pytest.mark.parametrize("solver", [LBFGS(), NewtonCG()], ids=["lbfgs", "newton"])
 def test_log_loss_reaches_the_optimum_and_certifies_it(solver, batch, features, heads):
-    problem = linear(Log(batch, heads), features)
+    problem = linear(LogLoss(batch, heads), features)
     found = solver.minimize(problem, problem.zero(), Stop(1e-9, 0.0, 500))
 
     def objective(w):
@@ -101,11 +101,11 @@ def test_log_loss_reaches_the_optimum_and_certifies_it(solver, batch, features, 
 def test_the_linear_kernel_reaches_the_linear_optimum(batch, features, heads):
     kernel = Expansion(batch, "arc", StoredGram(features @ features.T))
     expanded = Problem.of(
-        Log(batch, heads), [Term("arcs", kernel, 0.4), Term("bias", Free(batch, "arc"), 1.0)]
+        LogLoss(batch, heads), [Term("arcs", kernel, 0.4), Term("bias", Free(batch, "arc"), 1.0)]
     )
     values = [
         LBFGS().minimize(problem, problem.zero(), Stop(1e-10, 0.0, 500)).point.value
-        for problem in (expanded, linear(Log(batch, heads), features))
+        for problem in (expanded, linear(LogLoss(batch, heads), features))
     ]
     assert values[0] == pytest.approx(values[1], rel=1e-9)
 

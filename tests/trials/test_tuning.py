@@ -91,7 +91,7 @@ def test_large_searches_scout_and_take_landmarks(monkeypatch):
     fit = KernelCRF.fit
 
     def look(model, X, *args, **settings):
-        sizes.append((sum(map(len, X)), model.approximation is not None))
+        sizes.append((sum(map(len, X)), model.basis is not None))
         return fit(model, X, *args, **settings)
 
     monkeypatch.setattr(KernelCRF, "fit", look)
@@ -100,7 +100,7 @@ def test_large_searches_scout_and_take_landmarks(monkeypatch):
     found = tune(model, X, y, settings=settings, folds=4, refit=False, budget=600, callback=lines.append)
     assert lines[0].startswith("scouting: 1 of 3")
     assert sizes[:4] == [(1125, False)] * 3 + [(4500, True)]
-    assert found.model.approximation is None
+    assert found.model.basis is None
 
 
 def test_groups_stay_together(monkeypatch):

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelfields import FreeScores
+
 STRUCTURES = ("chain", "chain2", "segments", "tree", "graph")
 SHORTEST = np.array([1, 2, 3, 4, 6, 8, 11, 16, 23, 32])
 """Run in each bin of ``structure="segments"``."""
@@ -24,6 +26,12 @@ def further_parts(structure: str, second_order: float, durations: float | None =
     lengths = second_order if durations is None else durations
     penalties = {"chain2": {"second_order": second_order}, "segments": {"durations": lengths}}
     return penalties.get(structure, {})
+
+
+def pair_parts(structure: str, penalty: float, second_order: float | None = None) -> dict[str, FreeScores]:
+    """Return the parts that score several labels, with their penalties, as models are given them."""
+    further = further_parts(structure, penalty if second_order is None else second_order, durations=penalty)
+    return {name: FreeScores(penalty=each) for name, each in {"edges": penalty, **further}.items()}
 
 
 class Item(NamedTuple):

@@ -7,16 +7,19 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelfields import (
     CRF,
     CliqueMeasures,
+    FixedScores,
     GPSequenceClassifier,
     InputError,
     KernelCRF,
     KernelLogisticRegression,
+    Parts,
+    Run,
     StructuredSVM,
     load,
 )
 from kernelfields.kernels import RBF
 
-from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, pair_parts, random_task, same
 from ._solvers import hinge_bound, hinge_value, least_log_loss
 from .test_log_loss import in_kernel_space
 
@@ -57,12 +60,11 @@ def test_log_loss(form, structure, kernel, rng, tmp_path):
     optimum = least_log_loss(explicit, rng, fixed=fixed)
     settings = {
         "penalty": 0.7,
-        "edge_penalty": 1.3,
+        "parts": Parts(pair_parts(structure, 1.3), known=FixedScores(measure)),
         "structure": structure,
-        "base_measure": measure,
         "tol": 1e-9,
     }
-    model = KernelCRF(K, fit_intercept=True, dtype="float64", **settings) if kernel else CRF(**settings)
+    model = KernelCRF(K, run=Run(dtype="float64"), **settings) if kernel else CRF(**settings)
     model.fit(task.inputs, task.labels)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     found = model.predict_marginals(task.inputs)
@@ -78,7 +80,12 @@ def test_hinge_loss(form, structure, rng):
     measure, value = FORMS[form]
     explicit = Explicit(task, parts(structure))
     fixed = fixed_of(explicit, task, value)
-    model = StructuredSVM(penalty=0.7, edge_penalty=1.3, structure=structure, base_measure=measure, tol=1e-5)
+    model = StructuredSVM(
+        penalty=0.7,
+        parts=Parts(pair_parts(structure, 1.3), known=FixedScores(measure)),
+        structure=structure,
+        tol=1e-5,
+    )
     model.fit(task.inputs, task.labels)
     ends = np.stack([model.start_, model.end_])
     named = {
@@ -104,7 +111,9 @@ def test_gaussian_process(rng):
     explicit = Explicit(in_kernel_space(task, K), {"features": 2.0, "edges": 2.0})
     measure, value = FORMS["both"]
     optimum = least_log_loss(explicit, rng, fixed=fixed_of(explicit, task, value))
-    model = GPSequenceClassifier(K, base_measure=measure, structure="tree", tol=1e-9, dtype="float64")
+    model = GPSequenceClassifier(
+        K, parts=Parts(known=FixedScores(measure)), structure="tree", tol=1e-9, run=Run(dtype="float64")
+    )
     model.fit(task.inputs, task.labels)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
 
@@ -112,7 +121,7 @@ def test_gaussian_process(rng):
 def test_learning_goes_on_above_it(rng):
     """Further trees do not add the base measure a second time."""
     task, more = random_task(rng, "tree"), random_task(rng, "tree", (3, 4))
-    settings = {"structure": "tree", "base_measure": FORMS["both"][0], "tol": 1e-9}
+    settings = {"structure": "tree", "parts": Parts(known=FixedScores(FORMS["both"][0])), "tol": 1e-9}
     model = CRF(1e6, **settings).fit(task.inputs, task.labels)
     before = model.predict_marginals(task.inputs)
     model.partial_fit(more.inputs, more.labels)
@@ -122,13 +131,18 @@ def test_learning_goes_on_above_it(rng):
 def test_checkpoints_know_it(rng, tmp_path):
     """A search is not gone on with for another base measure."""
     task = random_task(rng, "tree")
-    settings = {"structure": "tree", "checkpoint": tmp_path / "search", "checkpoint_seconds": 0, "tol": 1e-8}
+    run = Run(checkpoint=tmp_path / "search", checkpoint_seconds=0)
+    settings = {"structure": "tree", "run": run, "tol": 1e-8}
     with pytest.warns(ConvergenceWarning):
-        CRF(max_iter=3, base_measure={"red": 0.8}, **settings).fit(task.inputs, task.labels)
+        CRF(max_iter=3, parts=Parts(known=FixedScores({"red": 0.8})), **settings).fit(
+            task.inputs, task.labels
+        )
     with pytest.raises(InputError, match="other data"):
-        CRF(base_measure={"red": 0.9}, **settings).fit(task.inputs, task.labels)
+        CRF(parts=Parts(known=FixedScores({"red": 0.9})), **settings).fit(task.inputs, task.labels)
 
 
 def test_rows_have_no_edges():
     with pytest.raises(InputError, match=r"^KernelLogisticRegression has no edges: [^.]*\.$"):
-        KernelLogisticRegression(base_measure=CliqueMeasures(edge=np.eye(2))).fit([[0.0], [1.0]], ["a", "b"])
+        KernelLogisticRegression(parts=Parts(known=FixedScores(CliqueMeasures(edge=np.eye(2))))).fit(
+            [[0.0], [1.0]], ["a", "b"]
+        )

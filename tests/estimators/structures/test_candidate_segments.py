@@ -10,8 +10,17 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from kernelfields import CRF, InputError, KernelCRF, StructuredPerceptron, StructuredSVM, load
-from kernelfields.models.clique_kernels import CliqueKernel
+from kernelfields import (
+    CRF,
+    InputError,
+    KernelCRF,
+    KernelScores,
+    Parts,
+    Run,
+    StructuredPerceptron,
+    StructuredSVM,
+    load,
+)
 from kernelfields.structures import CandidateSegments, Segments
 
 
@@ -99,14 +108,14 @@ def test_labels_that_only_candidates_have(rng: Any, tmp_path: Any) -> None:
 def test_a_kernel_on_means_is_linear_in_them(rng: Any) -> None:
     X, y = recordings(rng, 8)
     structure = Segments(4, means=3)
-    cliques = [CliqueKernel("segment", "linear", view="run", penalty=0.5)]
+    parts = Parts(runs=KernelScores("linear", on="segment", view="run", penalty=0.5))
     kernel = KernelCRF(
         "linear",
         penalty=0.5,
         structure=structure,
-        clique_kernels=cliques,
+        parts=parts,
         tol=1e-7,
-        dtype="float64",
+        run=Run(dtype="float64"),
         max_iter=5000,
     ).fit(X, y)
     linear = CRF(0.5, structure=structure, tol=1e-7, max_iter=5000).fit(X, y)
@@ -124,8 +133,8 @@ def test_a_nonlinear_kernel_on_segments(rng: Any) -> None:
         y.append(["in" if v == 0 else "out" for v in np.repeat(level, 4)])
         spans.append([(4 * k, 4 * k + 4) for k in range(len(level))])
     items = list(zip(X, spans, strict=True))
-    cliques = [CliqueKernel("segment", "rbf", view="run", penalty=0.1)]
-    model = KernelCRF("linear", penalty=1.0, structure=CandidateSegments(), clique_kernels=cliques)
+    parts = Parts(runs=KernelScores("rbf", on="segment", view="run", penalty=0.1))
+    model = KernelCRF("linear", penalty=1.0, structure=CandidateSegments(), parts=parts)
     model.fit(items[:30], y[:30])
     assert model.score(items[30:], y[30:]) > 0.9
     assert CRF(structure=CandidateSegments()).fit(items[:30], y[:30]).score(items[30:], y[30:]) < 0.85

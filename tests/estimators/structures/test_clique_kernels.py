@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelfields import CliqueKernel, KernelCRF, ModelFormatError, load
+from kernelfields import FreeScores, KernelCRF, KernelScores, ModelFormatError, Parts, Run, load
 from kernelfields.kernels import RBF
 from kernelfields.structures import Graph, Segments
 
+from ..._parts import free
 from ._explicit import Explicit, random_task, same
 from ._solvers import least_log_loss
 from .test_log_loss import in_kernel_space
@@ -39,11 +40,13 @@ def test_both_ends(structure, rng):
     model = KernelCRF(
         K,
         penalty=0.7,
-        edge_penalty=1.3,
+        parts=Parts(
+            edges=FreeScores(penalty=1.3),
+            both_ends=KernelScores(BOTH, on="edge", view="all", penalty=0.9),
+            bias=None,
+        ),
         structure=structure,
-        clique_kernels=CliqueKernel("edge", BOTH, penalty=0.9, view="all"),
-        fit_intercept=False,
-        dtype="float64",
+        run=Run(dtype="float64"),
         tol=1e-9,
     ).fit(task.inputs, task.labels)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
@@ -79,11 +82,13 @@ def test_all_members_of_a_factor(rng, tmp_path):
     model = KernelCRF(
         K,
         penalty=0.7,
-        edge_penalty=1.3,
+        parts=Parts(
+            free(1.3, "edges", "factor three"),
+            of_three=KernelScores(BOTH, on="three", view="all", penalty=0.9),
+            bias=None,
+        ),
         structure=Graph(factors={"three": 3}),
-        clique_kernels=CliqueKernel("three", BOTH, penalty=0.9),
-        fit_intercept=False,
-        dtype="float64",
+        run=Run(dtype="float64"),
         tol=1e-9,
     ).fit(X, task.labels)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
@@ -96,8 +101,8 @@ def test_all_members_of_a_factor(rng, tmp_path):
 def test_files_keep_kernels_on_segments(rng, tmp_path):
     X = [rng.normal(size=(n, 2)) for n in (4, 3, 5)]
     y = [["a", "a", "b", "b"], ["b", "a", "a"], ["a", "b", "b", "b", "a"]]
-    kernel = CliqueKernel("segment", BOTH, view="run")
-    model = KernelCRF(K, structure=Segments(means=2), clique_kernels=kernel).fit(X, y)
+    parts = Parts(runs=KernelScores(BOTH, on="segment", view="run", penalty=1.0))
+    model = KernelCRF(K, structure=Segments(means=2), parts=parts).fit(X, y)
     model.save(tmp_path / "model.kf")
     same(load(tmp_path / "model.kf").predict_marginals(X), model.predict_marginals(X), 0)
 
@@ -105,7 +110,9 @@ def test_files_keep_kernels_on_segments(rng, tmp_path):
 @pytest.mark.parametrize(("clique", "reason"), [("edge", "2 coefficients, expected 4"), ("arc", "'arc'")])
 def test_files_with_coefficients_of_other_cliques_are_refused(clique, reason, rng, tmp_path):
     X, y = [rng.normal(size=(4, 2))], [["a", "b", "b", "a"]]
-    model = KernelCRF(K, clique_kernels=CliqueKernel("node", BOTH)).fit(X, y)
+    model = KernelCRF(K, parts=Parts(of_node=KernelScores(BOTH, on="node", view="all", penalty=1.0))).fit(
+        X, y
+    )
     model.parts_ = {name: replace(one, on=clique) for name, one in model.parts_.items()}
     model.save(tmp_path / "model.kf")
     with pytest.raises(ModelFormatError, match=reason):

@@ -13,6 +13,9 @@ from kernelfields import (
     InputError,
     KernelCRF,
     KernelPerceptron,
+    LinearScores,
+    Parts,
+    Run,
     StructuredPerceptron,
     StructuredSVM,
     load,
@@ -20,6 +23,7 @@ from kernelfields import (
 from kernelfields.constraints import Constraints
 from kernelfields.structures import Graph
 
+from ..._parts import free
 from ._solvers import hinge_bound, hinge_value, least_log_loss, log_objective
 
 LABELS, L = ("blue", "green", "red"), 3
@@ -33,6 +37,12 @@ ROWS = {
     "label sets": Graph(label_sets=SETS),
     "all": Graph(edge_types=["near", "far"], factors={"triangle": 3}, label_sets=SETS),
 }
+
+
+def free_parts(graph, penalty):
+    """What scores labels of several vertices."""
+    edges = [f"factor {name}" for name in graph.edge_types] if graph.edge_types else ["edges"]
+    return free(penalty, *edges, *(f"factor {name}" for name in graph.factors or {}))
 
 
 def graphs(rng, graph, sizes=SIZES):
@@ -112,7 +122,9 @@ def test_log_loss(name, rng, tmp_path):
     items, labels = graphs(rng, graph)
     explicit = written_out(graph, items, labels, (0.7, 1.3))
     optimum = least_log_loss(explicit, rng)
-    model = CRF(0.7, edge_penalty=1.3, structure=graph, classes=list(LABELS), tol=1e-9).fit(items, labels)
+    model = CRF(
+        0.7, parts=Parts(free_parts(graph, 1.3)), structure=graph, classes=list(LABELS), tol=1e-9
+    ).fit(items, labels)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     check(model, explicit, optimum.w, items, 2e-4)
     assert list(model.factors_ or {}) == [n for n in explicit.names if n != "edge"]
@@ -131,9 +143,14 @@ def test_kernel(name, rng):
     graph = ROWS[name]
     items, labels = graphs(rng, graph)
     model = KernelCRF(
-        "rbf", penalty=0.7, edge_penalty=1.3, fit_intercept=True, structure=graph, classes=list(LABELS),
-        tol=1e-9, dtype="float64",
-    ).fit(items, labels)  # fmt: skip
+        "rbf",
+        penalty=0.7,
+        parts=Parts(free_parts(graph, 1.3)),
+        structure=graph,
+        classes=list(LABELS),
+        tol=1e-9,
+        run=Run(dtype="float64"),
+    ).fit(items, labels)
     x = np.concatenate([item["features"] for item in items])
     values, vectors = np.linalg.eigh(model.kernel_(x))
     ends = np.cumsum(SIZES)[:-1]
@@ -150,7 +167,11 @@ def test_hinge_and_online(name, rng):
     items, labels = graphs(rng, graph)
     explicit = written_out(graph, items, labels, (0.7, 1.3))
     machine = StructuredSVM(
-        penalty=0.7, edge_penalty=1.3, structure=graph, classes=list(LABELS), tol=1e-5
+        penalty=0.7,
+        parts=Parts(free_parts(graph, 1.3)),
+        structure=graph,
+        classes=list(LABELS),
+        tol=1e-5,
     ).fit(items, labels)
     w = _weights(machine)
     wrong = [(rows != rows[r]).sum(axis=1) for rows, r in zip(explicit.labels, explicit.right, strict=True)]
@@ -187,8 +208,8 @@ def test_features_of_edges(rng):
         explicit.phi[s] = np.hstack([explicit.phi[s], more.reshape(len(more), -1)])
     explicit.penalty = np.append(explicit.penalty, np.full(2 * L * L, 1.3))
     optimum = least_log_loss(explicit, rng)
-    settings = {"edge_penalty": 1.3, "structure": "graph", "classes": list(LABELS)}
-    model = CRF(0.7, edge_features=True, tol=1e-9, **settings).fit(given, labels)
+    parts = Parts(free(1.3, "edges"), edge_features=LinearScores(penalty=1.3))
+    model = CRF(0.7, parts=parts, tol=1e-9, structure="graph", classes=list(LABELS)).fit(given, labels)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     check(model, explicit, optimum.w, given, 2e-4)
     both = [
@@ -219,7 +240,14 @@ def test_rules_hold_both_ways(rng):
         np.array([-np.inf if any({z[a], z[b]} == {0, 2} for a, b in i["edges"]) else 0.0 for z in rows])
         for i, rows in zip(items, explicit.labels, strict=True)
     ]
-    model = CRF(0.7, edge_penalty=1.3, structure=graph, constraints=rule, classes=list(LABELS), tol=1e-9)
+    model = CRF(
+        0.7,
+        parts=Parts(free_parts(graph, 1.3)),
+        structure=graph,
+        constraints=rule,
+        classes=list(LABELS),
+        tol=1e-9,
+    )
     model.fit(items, labels)
     optimum = least_log_loss(explicit, rng, fixed=barred)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
@@ -240,7 +268,9 @@ def test_known_and_unobserved_labels(rng):
         np.array([all(k is None or LABELS[z] == k for z, k in zip(row, y, strict=True)) for row in rows])
         for rows, y in zip(explicit.labels, hidden, strict=True)
     ]
-    model = CRF(0.7, edge_penalty=1.3, structure=graph, classes=list(LABELS), tol=1e-7).fit(items, hidden)
+    model = CRF(
+        0.7, parts=Parts(free_parts(graph, 1.3)), structure=graph, classes=list(LABELS), tol=1e-7
+    ).fit(items, hidden)
     w = np.concatenate([_weights(model)])
     value, slope = log_objective(explicit, w, possible=possible)
     assert np.abs(slope).max() < 1e-3 * max(value, 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelfields import CRF, InputError, KernelCRF, StructuredPerceptron, StructuredSVM, load
+from kernelfields import CRF, InputError, KernelCRF, Run, StructuredPerceptron, StructuredSVM, load
 from kernelfields.structures import Graph, Grid
 
 SHAPES = ((3, 4), (1, 5), (4, 1), (2, 2), (0, 3), (3, 3))
@@ -46,7 +46,7 @@ def as_graphs(x, connectivity, directions):
 
 MODELS = {
     "CRF": CRF(tol=1e-9),
-    "kernel": KernelCRF("rbf", tol=1e-9, dtype="float64"),
+    "kernel": KernelCRF("rbf", tol=1e-9, run=Run(dtype="float64")),
     "SVM": StructuredSVM(tol=1e-6),
     "perceptron": StructuredPerceptron(max_iter=3, random_state=0),
 }

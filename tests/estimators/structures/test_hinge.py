@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelfields import StructuredSVM
+from kernelfields import Parts, Run, StructuredSVM
 
-from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, pair_parts, random_task, same
 from ._solvers import hinge_bound, hinge_value
 from .test_log_loss import FREE, KERNEL, in_kernel_space
 
@@ -48,7 +48,12 @@ def weights_of(model, explicit, **features):
 def test_linear(structure, rescaling, rng):
     task = random_task(rng, structure)
     model = StructuredSVM(
-        None, penalty=0.7, edge_penalty=1.3, structure=structure, rescaling=rescaling, tol=1e-5
+        None,
+        penalty=0.7,
+        parts=Parts(pair_parts(structure, 1.3)),
+        structure=structure,
+        rescaling=rescaling,
+        tol=1e-5,
     )
     if structure in ("chain2", "segments") and rescaling == "slack":
         with pytest.raises(TypeError, match=r"^Slack rescaling needs .*Batch does not give\.$"):
@@ -70,12 +75,12 @@ def test_kernel(structure, solver, rng):
     model = StructuredSVM(
         KERNEL,
         penalty=0.7,
-        edge_penalty=1.3,
+        parts=Parts(pair_parts(structure, 1.3)),
         structure=structure,
         solver=solver,
         tol=SOLVERS[solver],
         random_state=0,
-        dtype="float64",
+        run=Run(dtype="float64"),
     )
     model.fit(task.inputs, task.labels)
     F = np.concatenate([item.x for item in seen.items])
@@ -90,6 +95,8 @@ def test_weights_of_items(structure, rng):
     task = random_task(rng, structure)
     weights = rng.uniform(0.2, 2.0, size=len(task.items))
     explicit = Explicit(task, parts(structure))
-    model = StructuredSVM(None, penalty=0.7, edge_penalty=1.3, structure=structure, tol=1e-5)
+    model = StructuredSVM(
+        None, penalty=0.7, parts=Parts(pair_parts(structure, 1.3)), structure=structure, tol=1e-5
+    )
     model.fit(task.inputs, task.labels, sample_weight=weights)
     check(model, explicit, weights_of(model, explicit, features=model.coef_), "margin", weights)

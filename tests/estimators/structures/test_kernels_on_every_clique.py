@@ -9,7 +9,7 @@ import pytest
 import scipy.optimize
 import scipy.special
 
-from kernelfields import CliqueKernel, KernelCRF, load
+from kernelfields import KernelCRF, KernelScores, Parts, Run, load
 from kernelfields.kernels import RBF
 from kernelfields.structures import (
     CandidateSegments,
@@ -26,6 +26,7 @@ from kernelfields.structures.sibling_rows import every_sibling
 from kernelfields.testing.brute import every_output
 from tests._listed_parses import ListedParses
 from tests._listed_trees import ListedSiblingTrees, ListedTrees
+from tests._parts import free
 
 LISTED = {
     DependencyBatch: ListedTrees,
@@ -34,7 +35,8 @@ LISTED = {
 }
 """Classes that list outputs, which are no labels."""
 K, MINE = RBF(gamma=0.3), RBF(gamma=0.15)
-FINE = {"dtype": "float64", "tol": 1e-10, "max_iter": 5000, "fit_intercept": False, "boundaries": False}
+FINE = {"run": Run(dtype="float64"), "tol": 1e-10, "max_iter": 5000}
+BARE = {"bias": None, "boundaries": None}
 
 
 class Written:
@@ -173,21 +175,21 @@ def rows_of_answers(batch, features, clique):
 
 
 CASES = {
-    "factor": (graph_of_factors, "three", "all", vertices_of),
-    "edge type": (graph_of_types, "far", "all", vertices_of),
-    "segment": (segments, "segment", "run", means_of),
-    "arc": (arcs, "arc", "first", rows_of_answers),
-    "sibling": (siblings, "sibling", "own", own_rows),
-    "span": (spans, "span", "first", rows_of_answers),
+    "factor": (graph_of_factors, "three", "all", vertices_of, ["edges", "factor three"]),
+    "edge type": (graph_of_types, "far", "all", vertices_of, ["factor near", "factor far"]),
+    "segment": (segments, "segment", "run", means_of, ["edges", "durations"]),
+    "arc": (arcs, "arc", "first", rows_of_answers, []),
+    "sibling": (siblings, "sibling", "own", own_rows, []),
+    "span": (spans, "span", "first", rows_of_answers, []),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_optimum_and_marginals(case, rng, tmp_path):
-    make, clique, view, seen_by = CASES[case]
+    make, clique, view, seen_by, names = CASES[case]
     structure, X, y = make(rng)
-    kernel = CliqueKernel(clique, MINE, view=view, penalty=0.4)
-    model = KernelCRF(K, penalty=0.7, edge_penalty=1.3, structure=structure, clique_kernels=kernel, **FINE)
+    parts = Parts(BARE | free(1.3, *names), mine=KernelScores(MINE, on=clique, view=view, penalty=0.4))
+    model = KernelCRF(K, penalty=0.7, structure=structure, parts=parts, **FINE)
     model.fit(X, y)
     scored = model._batch(X, None, None)
     batch, features = scored.batch, scored.inputs.features

@@ -3,10 +3,19 @@
 import numpy as np
 import pytest
 
-from kernelfields import CRF, GPSequenceClassifier, KernelCRF, KernelLogisticRegression
+from kernelfields import (
+    CRF,
+    GPSequenceClassifier,
+    KernelCRF,
+    KernelLogisticRegression,
+    KernelScores,
+    LinearScores,
+    Parts,
+    Run,
+)
 from kernelfields.kernels import RBF
 
-from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, pair_parts, random_task, same
 from ._solvers import least_log_loss
 
 FREE = {"bias": 0.7, "boundaries": 0.7, "edges": 1.3}
@@ -39,7 +48,13 @@ def check(model, task, explicit, optimum):
 def test_crf(structure, solver, rng):
     task = random_task(rng, structure)
     explicit = Explicit(task, penalties(structure, {"features": 0.7} | FREE))
-    model = CRF(0.7, edge_penalty=1.3, structure=structure, second_order_penalty=0.9, solver=solver, tol=1e-9)
+    model = CRF(
+        0.7,
+        parts=Parts(pair_parts(structure, 1.3, 0.9)),
+        structure=structure,
+        solver=solver,
+        tol=1e-9,
+    )
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 
 
@@ -49,27 +64,28 @@ def test_crf_with_edge_features(structure, rng):
     parts = {"features": 0.7, "edge_features": 1.3} | FREE
     explicit = Explicit(task, penalties(structure, parts))
     model = CRF(
-        0.7, edge_penalty=1.3, structure=structure, second_order_penalty=0.9, edge_features=True, tol=1e-9
+        0.7,
+        parts=Parts(pair_parts(structure, 1.3, 0.9), edge_features=LinearScores(penalty=1.3)),
+        structure=structure,
+        tol=1e-9,
     )
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-@pytest.mark.parametrize("edge_kernel", [None, True], ids=["vertices", "edges"])
+@pytest.mark.parametrize("edge_kernel", [False, True], ids=["vertices", "edges"])
 def test_kernel_crf(structure, edge_kernel, rng):
     task = random_task(rng, structure)
     parts = {"features": 0.7, **({"edge_features": 1.3} if edge_kernel else {})} | FREE
     explicit = Explicit(in_kernel_space(task), penalties(structure, parts))
+    more = {"edge_kernel": KernelScores(penalty=1.3)} if edge_kernel else {}
     model = KernelCRF(
         KERNEL,
         penalty=0.7,
-        edge_penalty=1.3,
+        parts=Parts(pair_parts(structure, 1.3, 0.9), **more),
         structure=structure,
-        second_order_penalty=0.9,
-        fit_intercept=True,
-        edge_kernel=edge_kernel,
         tol=1e-9,
-        dtype="float64",
+        run=Run(dtype="float64"),
     )
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 
@@ -79,7 +95,9 @@ def test_gaussian_process(structure, rng):
     task = random_task(rng, structure)
     parts = {"features": 2.0, "edges": 2 / 1.7}
     explicit = Explicit(in_kernel_space(task), parts | further_parts(structure, 2 / 1.7))
-    model = GPSequenceClassifier(KERNEL, edge_variance=1.7, structure=structure, tol=1e-9, dtype="float64")
+    model = GPSequenceClassifier(
+        KERNEL, edge_variance=1.7, structure=structure, tol=1e-9, run=Run(dtype="float64")
+    )
     check(model.fit(task.inputs, task.labels), task, explicit, least_log_loss(explicit, rng))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields import CRF, Cascade, KernelCRF, StructureLearner
+from kernelfields import CRF, Cascade, FreeScores, KernelCRF, Parts, Run, StructureLearner
 from kernelfields.models.clique_types import Boundaries, Edges
 
 from ._explicit import Explicit, random_task, same
@@ -16,7 +16,7 @@ STRUCTURES = ("chain", "tree", "graph")
 
 
 def linear_crf(structure):
-    return CRF(0.7, edge_penalty=1.3, structure=structure, tol=1e-10)
+    return CRF(0.7, parts=Parts(edges=FreeScores(penalty=1.3)), structure=structure, tol=1e-10)
 
 
 def some(task, ids):
@@ -77,14 +77,13 @@ def test_structure_learner(structure, rng):
     base = KernelCRF(
         KERNEL,
         penalty=0.7,
-        edge_penalty=1.3,
+        parts=Parts(edges=None, boundaries=None),
         structure=structure,
-        edges=False,
-        boundaries=False,
         tol=1e-10,
-        dtype="float64",
+        run=Run(dtype="float64"),
     )
-    candidates = [Edges()] if structure == "graph" else [Edges(), Boundaries()]  # which graphs do not have
+    edges = Edges(penalty=FREE["edges"])
+    candidates = [edges] if structure == "graph" else [edges, Boundaries()]  # which graphs do not have
     learner = StructureLearner(base, candidates=candidates, worth=0.0)
     learner.fit(task.inputs, task.labels)
     seen, parts = in_kernel_space(task), {"features": 0.7, "bias": 0.7}

@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from kernelfields import AROW, KernelPerceptron, PassiveAggressive, StochasticCRF, StructuredPerceptron
-from kernelfields.testing.online import (
-    EnumeratedSequence,
-    arow,
-    descend,
-    passive_aggressive,
-    perceptron,
-)
+from kernelfields import AROW, KernelPerceptron, Parts, PassiveAggressive, StochasticCRF, StructuredPerceptron
+from kernelfields.testing.online import EnumeratedSequence, arow, descend, passive_aggressive, perceptron
 
-from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
+from ._explicit import STRUCTURES, Explicit, further_parts, pair_parts, random_task, same
 from .test_log_loss import KERNEL, in_kernel_space
 
 EPOCHS = 3
@@ -60,7 +54,12 @@ RULES = {
     ),
     "AROW": (AROW(0.8, gamma=1.5, random_state=0), lambda *a: arow(*a, 0.8, 1.5)),
     "descent": (
-        StochasticCRF(0.7, edge_penalty=1.3, learning_rate=0.2, averaging=False, random_state=0),
+        StochasticCRF(
+            0.7,
+            learning_rate=0.2,
+            averaging=False,
+            random_state=0,
+        ),
         None,
     ),
 }
@@ -78,6 +77,8 @@ def test_rule(name, structure, rng):
     else:
         steps = list(rule(items, zero))
     w = np.mean([zero, *steps], axis=0) if model.get_params().get("averaging") else steps[-1]
+    if name == "descent":
+        model.set_params(parts=Parts(pair_parts(structure, 1.3)))
     model.set_params(structure=structure, max_iter=EPOCHS, shuffle=False).fit(task.inputs, task.labels)
     assert model.n_iter_ == EPOCHS
     check(model, task, explicit, w)

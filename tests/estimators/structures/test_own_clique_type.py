@@ -5,9 +5,11 @@ import pytest
 
 from kernelfields import (
     CRF,
-    CliqueKernel,
     InputError,
     KernelCRF,
+    KernelScores,
+    Parts,
+    Run,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
@@ -15,10 +17,12 @@ from kernelfields import (
 from kernelfields.kernels import RBF
 from kernelfields.testing import check_structure
 from tests._bookend import Bookend, BookendBatch
+from tests._parts import free
 
-from .test_kernels_on_every_clique import FINE, MINE, K, Written, outputs_of, vertices_of
+from .test_kernels_on_every_clique import BARE, FINE, MINE, K, Written, outputs_of, vertices_of
 
-PENALTIES = {"penalty": 0.7, "edge_penalty": 1.3}
+PAIRS = free(1.3, "edges", "bookend")
+PENALTIES = {"penalty": 0.7, "parts": Parts(PAIRS)}
 
 
 @pytest.fixture
@@ -38,8 +42,9 @@ def test_structure(own, rng):
 @pytest.mark.parametrize("kernel", [False, True], ids=["free", "kernel"])
 def test_optimum_is_that_of_the_written_objective(kernel, data):
     X, y = data
-    more = {"clique_kernels": CliqueKernel("bookend", MINE, penalty=0.4)} if kernel else {}
-    model = KernelCRF(K, structure=Bookend(), **PENALTIES, **more, **FINE).fit(X, y)
+    more = {"mine": KernelScores(MINE, on="bookend", view="all", penalty=0.4)} if kernel else {}
+    parts = Parts(BARE | PAIRS | more)
+    model = KernelCRF(K, penalty=0.7, structure=Bookend(), parts=parts, **FINE).fit(X, y)
     scored = model._batch(X, None, None)
     written = Written(scored.batch, outputs_of(model, y, scored))
     written.add_kernel("node", K, scored.inputs.features, 0.7)
@@ -83,7 +88,7 @@ def test_posterior_and_held_out_data(model, data):
     assert averaged.posterior_.draws["parts_.bookend"].shape[1:] == (2, 2)
     for p in averaged.predict_marginals(X):
         np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    stopped = CRF(structure=Bookend(), patience=1).fit(X, y, X_dev=X[:2], y_dev=y[:2])
+    stopped = CRF(structure=Bookend(), run=Run(patience=1)).fit(X, y, X_dev=X[:2], y_dev=y[:2])
     assert np.isfinite(stopped.objective_)
 
 
@@ -101,4 +106,8 @@ def test_partial_fit_goes_on_from_it(model, data):
 
 def test_unknown_clique_types_are_refused(data):
     with pytest.raises(InputError, match="'bookends'"):
-        KernelCRF(K, structure=Bookend(), clique_kernels=CliqueKernel("bookends")).fit(*data)
+        KernelCRF(
+            K,
+            structure=Bookend(),
+            parts=Parts(of_bookends=KernelScores("rbf", on="bookends", view="all", penalty=1.0)),
+        ).fit(*data)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from kernelfields import CRF, KernelCRF
+from kernelfields import CRF, KernelCRF, Run
 from kernelfields.models.gain_bounds import extension, gain_bound, gain_bounds
 from kernelfields.models.graph_cliques import LabelPair, LabelPairs
 from kernelfields.models.pair_gains import SIGNS, LabelPairGains, neighbours, separator, shifted
@@ -173,7 +173,9 @@ def test_rows_that_count_twice(rng):
 
 def test_kernels_have_bounds_too(rng):
     X, y = rows(rng, K=4)
-    model = KernelCRF("rbf", penalty=0.5, structure=MultiLabel([(0, 1), (1, 2)]), tol=1e-8, dtype="float64")
+    model = KernelCRF(
+        "rbf", penalty=0.5, structure=MultiLabel([(0, 1), (1, 2)]), tol=1e-8, run=Run(dtype="float64")
+    )
     model.fit(X, y)
     candidates = LabelPairs().members(model.structure_)
     for candidate, bound in zip(candidates, gain_bounds(model, candidates, X, y), strict=True):

@@ -11,21 +11,27 @@ from kernelfields import (
     MEMM,
     BoostedCRF,
     Cascade,
-    CliqueKernel,
     CliqueMeasures,
+    FixedScores,
+    FreeScores,
     GPSequenceClassifier,
     KernelCRF,
     KernelPerceptron,
+    KernelScores,
+    LinearScores,
+    Parts,
     PassiveAggressive,
+    Run,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
     StructureLearner,
+    TreeScores,
 )
 from kernelfields.approximation import IncompleteCholesky, Nystroem, RandomFourier
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF
-from kernelfields.losses import ErrorFunction
+from kernelfields.losses import ErrorFunction, Log
 from kernelfields.models.clique_types import Boundaries, Edges, FurtherKernel, InputEdges
 from kernelfields.objective import L1Norm, SpaceNorm
 from kernelfields.selection import SGPS, SGSA, GreedyCliques, InTurn, WholeSequences
@@ -35,31 +41,37 @@ K, FINE = RBF(gamma=0.5), {"tol": 1e-9}
 RULE = Constraints([("red", "blue")], ["zebra"], ["zebra"])
 CONVEX = {
     "plain": CRF(**FINE),
-    "bare": CRF(fit_intercept=False, boundaries=False, **FINE),
-    "edge features": CRF(edge_features=True, **FINE),
-    "class weights": CRF(class_weight="balanced", **FINE),
+    "bare": CRF(parts=Parts(bias=None, boundaries=None), **FINE),
+    "edge features": CRF(parts=Parts(edge_features=LinearScores()), **FINE),
+    "class weights": CRF(loss=Log(class_weight="balanced"), **FINE),
     "rule": CRF(constraints=RULE, **FINE),
     "more classes": CRF(classes=["red", "green", "blue", "zebra"], **FINE),
     "l1": CRF(l1=0.3, tol=1e-7),
-    "cost": CRF(cost={"red": 2.0}, **FINE),
-    "cost of pairs": CRF(cost=1.0 - np.eye(9).reshape(3, 3, 3, 3), **FINE),
-    "norm of pairs": CRF(norms={"edges": L1Norm(0.3)}, tol=1e-7),
-    "norm of a space": CRF(norms={"features": SpaceNorm(0.3)}, tol=1e-7),
-    "kernel, norm": KernelCRF(K, norms={"kernel": SpaceNorm(0.3)}, dtype="float64", tol=1e-7),
-    "kernel of both ends": KernelCRF(K, clique_kernels=CliqueKernel("edge", K, view="all"), **FINE),
-    "measure of pairs": CRF(base_measure=CliqueMeasures(edge=np.arange(9.0).reshape(3, 3) / 9), **FINE),
+    "cost": CRF(loss=Log({"red": 2.0}), **FINE),
+    "cost of pairs": CRF(loss=Log(1.0 - np.eye(9).reshape(3, 3, 3, 3)), **FINE),
+    "norm of pairs": CRF(parts=Parts(edges=FreeScores(norm=L1Norm(0.3))), tol=1e-7),
+    "norm of a space": CRF(parts=Parts(features=LinearScores(norm=SpaceNorm(0.3))), tol=1e-7),
+    "kernel, norm": KernelCRF(
+        K, parts=Parts(kernel=KernelScores(norm=SpaceNorm(0.3))), run=Run(dtype="float64"), tol=1e-7
+    ),
+    "kernel of both ends": KernelCRF(
+        K, parts=Parts(both_ends=KernelScores(K, on="edge", view="all", penalty=1.0)), **FINE
+    ),
+    "measure of pairs": CRF(
+        parts=Parts(known=FixedScores(CliqueMeasures(edge=np.arange(9.0).reshape(3, 3) / 9))), **FINE
+    ),
     "newton": CRF(solver="newton-cg", **FINE),
     "blocks": CRF(solver="block-jacobi", **FINE),
     "subspace": CRF(solver="subspace", **FINE),
     "conjugate": CRF(solver="conjugate-gradients", **FINE),
     "kernel": KernelCRF(K, **FINE),
-    "kernel on edges": KernelCRF(K, edge_kernel=True, **FINE),
-    "kernel on labels": KernelCRF(K, label_kernel=np.eye(3) + 0.5, **FINE),
+    "kernel on edges": KernelCRF(K, parts=Parts(edge_kernel=KernelScores()), **FINE),
+    "kernel on labels": KernelCRF(K, parts=Parts(kernel=KernelScores(labels=np.eye(3) + 0.5)), **FINE),
     "kernel by label": KernelCRF({"red": K, "green": RBF(gamma=2.0), "blue": K}, **FINE),
     "kernels": KernelCRF([K, "linear"], penalty=[1.0, 2.0], **FINE),
     "kernel, rule": KernelCRF(K, constraints=RULE, **FINE),
-    "base measure": KernelCRF(K, base_measure={"red": 1.0}, **FINE),
-    "kernel, class weights": KernelCRF(K, class_weight={"red": 2.0}, **FINE),
+    "base measure": KernelCRF(K, parts=Parts(known=FixedScores({"red": 1.0})), **FINE),
+    "kernel, class weights": KernelCRF(K, loss=Log(class_weight={"red": 2.0}), **FINE),
     "kernel, blocks": KernelCRF(K, solver="block-jacobi", **FINE),
     "process": GPSequenceClassifier(K, **FINE),
     "SVM": StructuredSVM(tol=1e-7),
@@ -71,7 +83,7 @@ CONVEX = {
     "SVM, pairs": StructuredSVM(cost=1.0 - np.eye(9).reshape(3, 3, 3, 3), tol=1e-6),
     "MEMM": MEMM(**FINE),
     "learner": StructureLearner(
-        KernelCRF(K, edges=False, boundaries=False, **FINE),
+        KernelCRF(K, parts=Parts(edges=None, boundaries=None), **FINE),
         candidates=[Edges(), Boundaries(), InputEdges("linear"), FurtherKernel("linear", 1.0)],
         worth=1e-3,
     ),
@@ -79,14 +91,17 @@ CONVEX = {
 OTHERS = {
     "log loss of labels": (CRF(loss="marginal-log", **FINE), 1e-3),
     "kernel, log loss of labels": (KernelCRF(K, loss="marginal-log", **FINE), 1e-3),
-    "Nyström": (KernelCRF(K, approximation=Nystroem(12), random_state=0, **FINE), 1e-3),
-    "Cholesky": (KernelCRF(K, approximation=IncompleteCholesky(12), **FINE), 1e-3),
-    "Fourier": (KernelCRF(K, approximation=RandomFourier(40), random_state=0, **FINE), 1e-3),
-    "SGPS": (KernelCRF(K, selection=SGPS(size=30, order=InTurn()), **FINE), 1e-3),
-    "SGSA": (KernelCRF(K, selection=SGSA(size=30, order=InTurn()), **FINE), 1e-3),
-    "whole": (KernelCRF(K, selection=WholeSequences(size=30, order=InTurn()), **FINE), 1e-3),
-    "cliques": (KernelCRF(K, selection=GreedyCliques(size=30), **FINE), 1e-3),
-    "cliques on edges": (KernelCRF(K, edge_kernel=True, selection=GreedyCliques(size=30), **FINE), 1e-3),
+    "Nyström": (KernelCRF(K, basis=Nystroem(12), random_state=0, **FINE), 1e-3),
+    "Cholesky": (KernelCRF(K, basis=IncompleteCholesky(12), **FINE), 1e-3),
+    "Fourier": (KernelCRF(K, basis=RandomFourier(40), random_state=0, **FINE), 1e-3),
+    "SGPS": (KernelCRF(K, basis=SGPS(size=30, order=InTurn()), **FINE), 1e-3),
+    "SGSA": (KernelCRF(K, basis=SGSA(size=30, order=InTurn()), **FINE), 1e-3),
+    "whole": (KernelCRF(K, basis=WholeSequences(size=30, order=InTurn()), **FINE), 1e-3),
+    "cliques": (KernelCRF(K, basis=GreedyCliques(size=30), **FINE), 1e-3),
+    "cliques on edges": (
+        KernelCRF(K, parts=Parts(edge_kernel=KernelScores()), basis=GreedyCliques(size=30), **FINE),
+        1e-3,
+    ),
     "perceptron": (StructuredPerceptron(random_state=0), 1e-6),
     "PA": (PassiveAggressive(random_state=0), 1e-6),
     "AROW": (AROW(constraints=RULE, random_state=0), 1e-6),
@@ -95,7 +110,9 @@ OTHERS = {
     "vote": (KernelPerceptron(K, combination="voted", random_state=0), 1e-9),
     "boosting": (BoostedCRF(4, min_samples_leaf=2, random_state=0), 1e-5),
     "boosted edges": (
-        BoostedCRF(4, min_samples_leaf=2, edge_trees=True, constraints=RULE, random_state=0),
+        BoostedCRF(
+            4, min_samples_leaf=2, parts=Parts(edge_trees=TreeScores()), constraints=RULE, random_state=0
+        ),
         1e-5,
     ),
     "cascade": (Cascade(CRF(**FINE), CRF(**FINE), window=5, folds=2, random_state=0), 1e-4),

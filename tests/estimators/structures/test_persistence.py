@@ -19,6 +19,7 @@ from kernelfields import (
     KernelCRF,
     KernelLogisticRegression,
     KernelPerceptron,
+    Parts,
     PassiveAggressive,
     SelfTraining,
     SequencePipeline,
@@ -26,6 +27,7 @@ from kernelfields import (
     StructuredPerceptron,
     StructuredSVM,
     StructureLearner,
+    TreeScores,
     load,
 )
 from kernelfields.features import each
@@ -56,13 +58,17 @@ MODELS = {
     "voting perceptron": lambda s: KernelPerceptron(
         combination="voted", structure=s, max_iter=2, random_state=0
     ),
-    "BoostedCRF": lambda s: BoostedCRF(3, structure=s, min_samples_leaf=2, edge_trees=True, random_state=0),
+    "BoostedCRF": lambda s: BoostedCRF(
+        3, structure=s, min_samples_leaf=2, parts=Parts(edge_trees=TreeScores()), random_state=0
+    ),
     "MEMM": lambda s: MEMM(structure=s),
     "Cascade": lambda s: Cascade(CRF(structure=s), CRF(structure=s), window=3, folds=2, random_state=0),
     "SelfTraining": lambda s: SelfTraining(CRF(structure=s)),
     "SequencePipeline": lambda s: SequencePipeline([each(StandardScaler())], CRF(structure=s)),
     "StructureLearner": lambda s: StructureLearner(
-        KernelCRF(structure=s, edges=False, boundaries=False), candidates=[Edges(), Boundaries()], worth=0.0
+        KernelCRF(structure=s, parts=Parts(edges=None, boundaries=None)),
+        candidates=[Edges(), Boundaries()],
+        worth=0.0,
     ),
 }
 ABSENT = {

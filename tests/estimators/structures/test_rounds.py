@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from kernelfields import MEMM, BoostedCRF, InputError
+from kernelfields import MEMM, BoostedCRF, InputError, Parts
 
+from ..._parts import free
 from ._explicit import STRUCTURES, Explicit, further_parts, random_task, same
 from ._solvers import least_log_loss, log_objective
 
@@ -44,7 +45,13 @@ def test_one_round(structure, rng):
     mu = np.concatenate(explicit.marginals(explicit.probabilities(optimum.w)))
     g, h = mu - np.eye(3)[y], mu * (1 - mu)
     trees = np.stack([stump(x, g[:, k], h[:, k], 0.3) for k in range(3)], axis=1)
-    settings = {"max_leaf_nodes": 2, "min_samples_leaf": 1, "penalty": 0.3, "edge_penalty": 0.8}
+    names = [name for name in explicit.names if name != "boundaries" or structure != "graph"]
+    settings = {
+        "max_leaf_nodes": 2,
+        "min_samples_leaf": 1,
+        "penalty": 0.3,
+        "parts": Parts(free(0.8, *names)),
+    }
     model = BoostedCRF(1, learning_rate=0.1, structure=structure, **settings, random_state=0).fit(
         task.inputs, task.labels
     )

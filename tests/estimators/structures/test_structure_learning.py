@@ -7,9 +7,22 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kernelfields import CRF, InputError, KernelCRF, StructuredSVM, StructureLearner, load
+from kernelfields import (
+    CRF,
+    FixedScores,
+    FreeScores,
+    InputError,
+    KernelCRF,
+    LinearScores,
+    Parts,
+    Run,
+    StructuredSVM,
+    StructureLearner,
+    load,
+)
 from kernelfields.constraints import Constraints
 from kernelfields.data.base_measure import CliqueMeasures
+from kernelfields.losses import Log
 from kernelfields.models.clique_types import Edges, FurtherKernel
 from kernelfields.models.gain_bounds import extension, gain_bound
 from kernelfields.models.graph_cliques import AllUnused, LabelPair, LabelPairs, UnusedCliques
@@ -141,7 +154,7 @@ def skips(**settings):
 @pytest.mark.parametrize("kind", [CRF, KernelCRF])
 def test_edge_types_that_tell_something_are_kept(kind):
     X, y = skipping(np.random.default_rng(0), n=20)
-    settings = {"dtype": "float64"} if kind is KernelCRF else {}
+    settings = {"run": Run(dtype="float64")} if kind is KernelCRF else {}
     base = kind(penalty=1.0, structure=skips(), tol=1e-5, **settings)
     for search in ("bound", "gain"):
         found = StructureLearner(base, candidates=[AllUnused()], worth=0.02, search=search).fit(X, y)
@@ -218,15 +231,20 @@ REFUSED = [
     (CRF(structure=MultiLabel("full")), LabelPair(0, 1), "a list of pairs"),
     (CRF(structure=PAIR), LabelPair(0, 7), "two of the 3 labels"),
     (CRF(structure=PAIR), UnusedCliques("a"), "Unused cliques are those of"),
-    (CRF(structure=PAIR), Edges(), "no edges"),
+    (CRF(structure=PAIR), Edges(), "'edges' from the start"),
     (CRF(structure=PAIR), "pairs", "candidates\\[0\\] is 'pairs'"),
-    (CRF(structure=PAIR, edge_features=True), LabelPair(0, 1), "edge_features"),
+    (CRF(structure=PAIR, parts=Parts(edge_features=LinearScores())), LabelPair(0, 1), "edge_features"),
     (CRF(structure=PAIR, loss="piecewise"), LabelPair(0, 1), "loss='log' or 'pseudo'"),
+    (CRF(structure=PAIR, loss=Log(np.zeros((6, 6, 6, 6)))), LabelPair(0, 1), "cost of label pairs"),
     (CRF(structure=MultiLabel([], inference=TreeReweighted())), LabelPair(0, 1), "change with the graph"),
     (CRF(structure=PAIR, constraints=Constraints([((0, 1), (1, 1))])), LabelPair(0, 1), "constraints"),
-    (CRF(structure=PAIR, base_measure=CliqueMeasures()), LabelPair(0, 1), "CliqueMeasures"),
-    (CRF(structure=PAIR, edge_penalty=0.0), LabelPair(0, 1), "penalties above 0"),
-    (KernelCRF(structure=PAIR, edges=False), LabelPair(0, 1), "edges=True"),
+    (
+        CRF(structure=PAIR, parts=Parts(known=FixedScores(CliqueMeasures()))),
+        LabelPair(0, 1),
+        "CliqueMeasures",
+    ),
+    (CRF(structure=PAIR, parts=Parts(edges=FreeScores(penalty=0.0))), LabelPair(0, 1), "penalties above 0"),
+    (KernelCRF(structure=PAIR, parts=Parts(edges=None)), LabelPair(0, 1), "needs the part 'edges'"),
     (KernelCRF(structure=PAIR), FurtherKernel("linear", 1.0), "no number of parameters"),
     (StructuredSVM(structure=PAIR), LabelPair(0, 1), "estimator is StructuredSVM"),
 ]

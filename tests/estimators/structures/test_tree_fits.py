@@ -9,13 +9,19 @@ from kernelfields import (
     AROW,
     CRF,
     BoostedCRF,
+    FreeScores,
     GPSequenceClassifier,
     InputError,
     KernelCRF,
+    KernelScores,
+    LinearScores,
+    Parts,
     PassiveAggressive,
+    Run,
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
+    TreeScores,
     load,
 )
 from kernelfields.constraints import Constraints
@@ -52,17 +58,28 @@ def loss_of(model, task):
 @pytest.mark.parametrize(
     "model",
     [
-        CRF(1e-3, tol=1e-9, patience=3, **T),
-        CRF(1e-3, edge_features=True, tol=1e-9, patience=3, **T),
-        KernelCRF(RBF(gamma=2.0), penalty=1e-3, tol=1e-9, patience=3, dtype="float64", **T),
-        KernelCRF(RBF(gamma=2.0), penalty=1e-3, edge_kernel=True, tol=1e-9, patience=3, dtype="float64", **T),
+        CRF(1e-3, tol=1e-9, run=Run(patience=3), **T),
+        CRF(1e-3, parts=Parts(edge_features=LinearScores()), tol=1e-9, run=Run(patience=3), **T),
+        KernelCRF(RBF(gamma=2.0), penalty=1e-3, tol=1e-9, run=Run(patience=3, dtype="float64"), **T),
+        KernelCRF(
+            RBF(gamma=2.0),
+            penalty=1e-3,
+            parts=Parts(edge_kernel=KernelScores()),
+            tol=1e-9,
+            run=Run(patience=3, dtype="float64"),
+            **T,
+        ),
         BoostedCRF(
             max_iter=30,
-            edge_trees=True,
+            parts=Parts(
+                edge_trees=TreeScores(),
+                edges=FreeScores(penalty=0.01),
+                bias=FreeScores(penalty=0.01),
+                boundaries=FreeScores(penalty=0.01),
+            ),
             min_samples_leaf=1,
             penalty=0.01,
-            edge_penalty=0.01,
-            patience=3,
+            run=Run(patience=3),
             **T,
             random_state=0,
         ),
@@ -99,7 +116,7 @@ def test_online_learning_goes_on(model, task, dev, tmp_path):
 
 def test_further_trees_pull_at_what_was_learnt(task, dev, rng):
     """partial_fit minimises the loss of new trees plus (λ/2)‖w − w₀‖²."""
-    first = CRF(0.7, edge_penalty=1.3, tol=1e-9, **T).fit(task.inputs, task.labels)
+    first = CRF(0.7, parts=Parts(edges=FreeScores(penalty=1.3)), tol=1e-9, **T).fit(task.inputs, task.labels)
     small = random_task(rng, "tree", (4, 1, 0, 3))
     explicit = Explicit(small, {"features": 0.7, "bias": 0.7, "boundaries": 0.7, "edges": 1.3})
 
@@ -121,8 +138,8 @@ def test_further_trees_pull_at_what_was_learnt(task, dev, rng):
     "model",
     [
         CRF(tol=1e-6, warm_start=True, **T),
-        KernelCRF(tol=1e-6, warm_start=True, dtype="float64", **T),
-        GPSequenceClassifier(tol=1e-6, warm_start=True, dtype="float64", **T),
+        KernelCRF(tol=1e-6, warm_start=True, run=Run(dtype="float64"), **T),
+        GPSequenceClassifier(tol=1e-6, warm_start=True, run=Run(dtype="float64"), **T),
         StructuredSVM(tol=1e-4, warm_start=True, solver="n-slack", **T),
     ],
     ids=lambda m: type(m).__name__,
@@ -142,7 +159,7 @@ def test_warm_starts(model, task):
 def test_checkpoints(kind, task, tmp_path):
     """A search goes on from its file, for the same trees only."""
     path = tmp_path / "search"
-    settings = {"checkpoint": path, "checkpoint_seconds": 0, "tol": 1e-8, **T}
+    settings = {"run": Run(checkpoint=path, checkpoint_seconds=0), "tol": 1e-8, **T}
     with pytest.warns(ConvergenceWarning):
         kind(max_iter=5, **settings).fit(task.inputs, task.labels)
     assert path.exists()
@@ -157,9 +174,9 @@ def test_checkpoints(kind, task, tmp_path):
 
 
 def test_selection_goes_on_and_listens_to_held_out_trees(task, dev):
-    model = KernelCRF(selection=GreedyCliques(size=8, step=2), warm_start=True, random_state=0, **T)
+    model = KernelCRF(basis=GreedyCliques(size=8, step=2), warm_start=True, random_state=0, **T)
     small = model.fit(task.inputs, task.labels).certificate_.value
-    model.set_params(selection=GreedyCliques(size=20, step=2)).fit(task.inputs, task.labels)
+    model.set_params(basis=GreedyCliques(size=20, step=2)).fit(task.inputs, task.labels)
     assert model.certificate_.value < small
     judged = clone(model).fit(task.inputs, task.labels, X_dev=dev.inputs, y_dev=dev.labels)
     assert all(np.isfinite(step.held_out) for step in judged.path_)

@@ -16,7 +16,7 @@ from kernelfields import (
     StructuredSVM,
 )
 from kernelfields.constraints import Constraints
-from kernelfields.losses import Log
+from kernelfields.losses import LogLoss
 from kernelfields.structures import ChainBatch, Tree, TreeBatch
 
 from ._explicit import random_task
@@ -148,7 +148,7 @@ def test_batches_name_their_instances():
         with pytest.raises(InfeasibleError, match=rf"^{name} 1 has no allowed labelling\.$"):
             batch.argmax(scores)
         with pytest.raises(InfeasibleError, match=rf"^The labels of {name.lower()} 1 are forbidden"):
-            Log(batch, np.zeros(2, dtype=np.int32)).at(scores)
+            LogLoss(batch, np.zeros(2, dtype=np.int32)).at(scores)
 
 
 def test_chains_keep_their_words():

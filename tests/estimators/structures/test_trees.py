@@ -5,11 +5,22 @@ import itertools
 import numpy as np
 import pytest
 
-from kernelfields import CRF, BoostedCRF, KernelCRF, StructuredPerceptron, StructuredSVM
+from kernelfields import (
+    CRF,
+    BoostedCRF,
+    FixedScores,
+    FreeScores,
+    KernelCRF,
+    KernelScores,
+    Parts,
+    Run,
+    StructuredPerceptron,
+    StructuredSVM,
+)
 from kernelfields.approximation import IncompleteCholesky, Nystroem
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF
-from kernelfields.losses import LabellingCost
+from kernelfields.losses import LabellingCost, Log
 from kernelfields.selection import SGPS, SGSA, GreedyCliques, InTurn, WholeSequences
 
 from ._explicit import LABELS, Explicit, random_task, same
@@ -63,7 +74,15 @@ def fitted(model, task, **settings):
 def test_rule_in_training_and_in_every_decoder(rng):
     task, explicit, fixed = ruled_task(rng)
     model = fitted(
-        CRF(0.7, edge_penalty=1.3, structure="tree", constraints=RULE, classes=LABELS, tol=1e-9), task
+        CRF(
+            0.7,
+            parts=Parts(edges=FreeScores(penalty=1.3)),
+            structure="tree",
+            constraints=RULE,
+            classes=LABELS,
+            tol=1e-9,
+        ),
+        task,
     )
     optimum = least_log_loss(explicit, rng, fixed=fixed)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
@@ -78,7 +97,7 @@ def test_rule_in_training_and_in_every_decoder(rng):
 @pytest.mark.parametrize(
     "model",
     [
-        KernelCRF(K, fit_intercept=True),
+        KernelCRF(K),
         StructuredSVM(),
         StructuredSVM(rescaling="slack"),
         StructuredPerceptron(random_state=0),
@@ -109,7 +128,9 @@ def test_labels_not_observed(task, rng):
         ((labels == item.y) | h).all(axis=1)
         for item, labels, h in zip(task.items, explicit.labels, hidden, strict=True)
     ]
-    model = CRF(0.7, edge_penalty=1.3, structure="tree", classes=LABELS, tol=1e-9).fit(task.inputs, y)
+    model = CRF(
+        0.7, parts=Parts(edges=FreeScores(penalty=1.3)), structure="tree", classes=LABELS, tol=1e-9
+    ).fit(task.inputs, y)
     value, gradient = log_objective(explicit, _weights(model, explicit), possible=possible)
     assert np.abs(gradient).max() < 1e-3
     log_p = model.sequence_log_proba(task.inputs, y)
@@ -125,7 +146,10 @@ def _weights(model, explicit):
 
 def test_log_loss_of_labels(task):
     """No derivative of Σ_v −log p(y_v|x) + (λ/2)‖w‖² is left."""
-    model = fitted(CRF(0.7, edge_penalty=1.3, structure="tree", loss="marginal-log", tol=1e-9), task)
+    model = fitted(
+        CRF(0.7, parts=Parts(edges=FreeScores(penalty=1.3)), structure="tree", loss="marginal-log", tol=1e-9),
+        task,
+    )
     explicit = Explicit(task, PARTS)
 
     def value(w):
@@ -147,11 +171,12 @@ def test_costs_inside_and_weights_of_items(kernel, task, rng):
         for item, labels in zip(task.items, explicit.labels, strict=True)
     ]
     optimum = least_log_loss(explicit, rng, cost=cost, weights=weights)
-    settings = {"structure": "tree", "class_weight": {"red": 1.5, "green": 0.5, "blue": 0.5}, "tol": 1e-9}
+    loss = Log(class_weight={"red": 1.5, "green": 0.5, "blue": 0.5})
+    settings = {"structure": "tree", "loss": loss, "tol": 1e-9}
     model = (
-        KernelCRF(K, penalty=0.7, edge_penalty=1.3, fit_intercept=True, dtype="float64")
+        KernelCRF(K, penalty=0.7, parts=Parts(edges=FreeScores(penalty=1.3)), run=Run(dtype="float64"))
         if kernel
-        else CRF(0.7, edge_penalty=1.3)
+        else CRF(0.7, parts=Parts(edges=FreeScores(penalty=1.3)))
     )
     fitted(model.set_params(**settings), task, sample_weight=weights)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
@@ -169,12 +194,13 @@ def test_base_measure_and_kernel_on_labels(task, rng):
     model = KernelCRF(
         K,
         penalty=0.7,
-        edge_penalty=1.3,
-        fit_intercept=True,
-        label_kernel=on_labels,
-        base_measure={"red": 0.8},
+        parts=Parts(
+            edges=FreeScores(penalty=1.3),
+            kernel=KernelScores(labels=on_labels),
+            known=FixedScores({"red": 0.8}),
+        ),
     )
-    fitted(model.set_params(structure="tree", tol=1e-9, dtype="float64"), task)
+    fitted(model.set_params(structure="tree", tol=1e-9, run__dtype="float64"), task)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-6)
     expected = explicit.marginals(explicit.probabilities(optimum.w, fixed))
     same(model.predict_marginals(task.inputs), expected, 2e-4)
@@ -182,7 +208,7 @@ def test_base_measure_and_kernel_on_labels(task, rng):
 
 def test_what_is_known_beforehand(task):
     """Marginals and labels given some labels are those of the labellings that have them."""
-    model = fitted(CRF(0.7, edge_penalty=1.3, structure="tree"), task)
+    model = fitted(CRF(0.7, parts=Parts(edges=FreeScores(penalty=1.3)), structure="tree"), task)
     explicit = Explicit(task, PARTS)
     allowed = [[None if v % 2 else ["red", "blue"] for v in range(len(item.y))] for item in task.items]
     kept = [(labels[:, ::2] != LABELS.index("green")).all(axis=1) for labels in explicit.labels]
@@ -197,7 +223,7 @@ def test_what_is_known_beforehand(task):
 
 def test_best_labellings(task):
     """The k best of all labellings, with their probabilities; no more than there are."""
-    model = fitted(CRF(0.7, edge_penalty=1.3, structure="tree"), task)
+    model = fitted(CRF(0.7, parts=Parts(edges=FreeScores(penalty=1.3)), structure="tree"), task)
     explicit = Explicit(task, PARTS)
     found = model.predict_kbest(task.inputs, 10)
     for each, labels, p in zip(
@@ -225,12 +251,12 @@ def test_cost_by_a_function(rescaling, task):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"selection": SGPS(size=500, order=InTurn())},
-        {"selection": SGSA(size=500, order=InTurn())},
-        {"selection": GreedyCliques(size=500)},
-        {"selection": WholeSequences(size=500, order=InTurn())},
-        {"approximation": Nystroem(100), "random_state": 0},
-        {"approximation": IncompleteCholesky(100)},
+        {"basis": SGPS(size=500, order=InTurn())},
+        {"basis": SGSA(size=500, order=InTurn())},
+        {"basis": GreedyCliques(size=500)},
+        {"basis": WholeSequences(size=500, order=InTurn())},
+        {"basis": Nystroem(100), "random_state": 0},
+        {"basis": IncompleteCholesky(100)},
     ],
     ids=["SGPS", "SGSA", "cliques", "whole", "Nyström", "Cholesky"],
 )
@@ -240,7 +266,13 @@ def test_a_subspace_that_holds_all_functions_has_the_optimum(settings, task, rng
     )
     optimum = least_log_loss(explicit, rng)
     model = KernelCRF(
-        K, penalty=0.7, edge_penalty=1.3, structure="tree", tol=1e-8, dtype="float64", **settings
+        K,
+        penalty=0.7,
+        parts=Parts(edges=FreeScores(penalty=1.3)),
+        structure="tree",
+        tol=1e-8,
+        run=Run(dtype="float64"),
+        **settings,
     )
     fitted(model, task)
     assert model.certificate_.value == pytest.approx(optimum.value, rel=1e-4)
