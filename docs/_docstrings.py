@@ -27,7 +27,7 @@ def rewritten(lines: list[str]) -> list[str]:
     """Give the docstring with formulas marked and markup escaped; examples stay as they are."""
     result: list[str] = []
     described, formula, example = True, False, False
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip(lines, [*lines, ""][1:], strict=True):
         described = described and not _UNDERLINE.fullmatch(following.strip())
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
         indented = line.startswith("    ")
