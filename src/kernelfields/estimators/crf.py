@@ -4,61 +4,38 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
-from ..arrays import Array
 from ..checks import require_settings
 from ..constraints import Rule
-from ..data.base_measure import kept_measure
 from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
 from ..data.training import Training, read_training
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
-from ..fitting.held_out import HeldOutSet, read_held_out
-from ..fitting.observers import EarlyStopping
-from ..fitting.provenance import provenance_of
-from ..fitting.run import (
-    Found,
-    Observer,
-    mismatches,
-    observers,
-    previous,
-    reporter,
-    starts_afresh,
-    watched_search,
-)
+from ..fitting.run import previous, starts_afresh
 from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..losses import CustomLoss, LossSettings
-from ..models.attributes import LinearAttributes, keep_scorers, learnt_model, scorers_of
-from ..models.labeller import SequenceLabeller
+from ..models.attributes import LinearAttributes, keep_scorers, learnt_model
+from ..models.fit._base import FitArguments, ObjectiveModel
+from ..models.fit.linear import FIRST_ORDER, LinearFit, solver_of, widened_scorers
 from ..models.learnt import LINEAR
-from ..models.linear_problem import LinearFit, solver_of, widened_scorers
 from ..models.model import Model, fitted_structure
-from ..models.parts import FixedScores, Part, Parts, fixed_measure, looked_at, norms_of, parts_of
-from ..models.scorers import LearntScorer
-from ..objective import Certificate, Problem
-from ..solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
+from ..models.parts import FixedScores, Part, Parts, looked_at, norms_of, parts_of
+from ..solvers import Solver
 from ..structures import Structure
 from ..tables import loss_settings, structure_of
 
 if TYPE_CHECKING:
     from ..posterior import PosteriorMethod
 
-EPOCHS = 10
-"""Passes of stochastic descent for large training sets: few beside the iterations they save."""
-MANY = 500
-"""Sequences from which on that pays."""
-
 
 @dataclass(eq=False, repr=False)
-class CRF(LinearAttributes, SequenceLabeller):
+class CRF(LinearAttributes, ObjectiveModel):
     """Linear conditional random field, on sequences or on trees.
 
     The distribution over labellings of a sequence x is
@@ -243,23 +220,7 @@ class CRF(LinearAttributes, SequenceLabeller):
             More sequences without labels, for losses that learn from them (``EntropyRegularised``); others
             would not, and refuse them.
         """
-        if X_unlabelled is not None:
-            if not loss_settings(self.loss).learns_without_labels:
-                raise InputError(
-                    "X_unlabelled is for losses that learn from it, such as EntropyRegularised; "
-                    f"loss={self.loss!r} does not."
-                )
-            X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
-        training = self._training(X, y, lengths, sample_weight)
-        found, fit = self._search(training, X_dev, y_dev)
-        if self.posterior is not None:
-            from ..models.fold_choice import posterior_method
-            from ..models.posterior_fit import linear_attributes, posterior_of
-
-            read = linear_attributes(fit.parts, len(training.encoded.classes))
-            method = posterior_method(self, self.posterior, X, y, lengths, sample_weight)
-            self.posterior_ = posterior_of(method, fit.problem, found.element, read, self.random_state)
-        return self
+        return self._fit(FitArguments(X, y, lengths, sample_weight, X_dev, y_dev, X_unlabelled))
 
     @starts_afresh
     def fit_stream(
@@ -287,19 +248,13 @@ class CRF(LinearAttributes, SequenceLabeller):
         require_settings(vars(self), CHECKS)
         if self.posterior is not None:
             raise InputError("fit_stream has no posterior; set posterior=None, or call fit.")
-        solver = solver_of(self)
-        if not isinstance(solver, LBFGS | OWLQN | ConjugateGradients):
+        if not isinstance(solver_of(self), FIRST_ORDER):
             raise InputError(f"fit_stream does not go with solver={self.solver!r}, which needs curvatures.")
+        from ..models.fit.stream import streamed
         from ..models.stream_chunks import sentences_of
-        from ..models.streamed import streamed
 
         with streamed(self, sentences_of(sentences), memory_limit, directory) as stream:
-            problem, contents = stream.problem, [stream.provenance.data_hash]
-            found = self._minimised(
-                problem, problem.zero, contents, reporter(self.run.callback), problem.exact
-            )
-            self._keep(stream.first, found, stream.parts.scorers(problem, found.element))
-            self.provenance_ = stream.provenance
+            stream.keep(self, stream.search(None))
         return self
 
     @starts_afresh
@@ -333,8 +288,30 @@ class CRF(LinearAttributes, SequenceLabeller):
             base = copy.copy(base)
             base.classes_ = training.encoded.classes
             keep_scorers(base, known_parts, len(base.classes_))
-        self._search(training, None, None, base)
+        fit = LinearFit(self, training, base)
+        fit.keep(self, fit.search(None))
         return self
+
+    def _objective(self, given: FitArguments) -> LinearFit:
+        X, y, lengths, sample_weight, *_, X_unlabelled = given
+        if X_unlabelled is not None:
+            if not loss_settings(self.loss).learns_without_labels:
+                raise InputError(
+                    "X_unlabelled is for losses that learn from it, such as EntropyRegularised; "
+                    f"loss={self.loss!r} does not."
+                )
+            X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
+        training, checkpoint = self._training(X, y, lengths, sample_weight), None
+        if self.run.checkpoint is not None:
+            from ..fitting.checkpoint import checkpoint_of
+
+            checkpoint = checkpoint_of(self, training.contents())
+        fit = LinearFit(self, training, checkpoint=checkpoint)
+        if self.posterior is not None:
+            from ..posterior import require_posterior
+
+            require_posterior(fit.problem)
+        return fit
 
     def _training(
         self,
@@ -371,111 +348,6 @@ class CRF(LinearAttributes, SequenceLabeller):
             observed_only=self.observed_only,
             by_parts=True,
         )
-
-    def _search(
-        self, training: Training, X_dev: Any, y_dev: Any, base: CRF | None = None
-    ) -> tuple[Found, LinearFit]:
-        """Minimise and keep what was found, on top of the weights of ``base``; return it, and of what."""
-        solver = solver_of(self)
-        fit = LinearFit(self, training, base, fast=isinstance(solver, LBFGS | OWLQN | ConjugateGradients))
-        if self.posterior is not None:
-            from ..posterior import require_posterior
-
-            require_posterior(fit.problem)
-        stopping = None
-        if X_dev is not None or y_dev is not None:
-            held_out = read_held_out(self, training, X_dev, y_dev)
-            stopping = EarlyStopping(self._held_out(fit, held_out), self.run.patience)
-
-        def begin() -> Array:
-            start = self._start(fit) if self.warm_start and base is None else None
-            return self._first_guess(fit.problem) if start is None else start
-
-        def draft(point: Any) -> CRF:
-            return self._draft(fit, point.element)
-
-        watching = observers(reporter(self.run.callback, draft), stopping)
-        contents = [] if self.run.checkpoint is None else training.contents()
-        found = self._minimised(fit.problem, begin, contents, watching, fit.exact)
-        if stopping is not None and stopping.element is not None:
-            point = fit.exact().at(stopping.element.astype(np.float64))
-            found = found._replace(point=point, element=stopping.element, certificate=point.certificate)
-        self._keep(training, found, fit.scorers(found.element))
-        return found, fit
-
-    def _minimised(
-        self,
-        problem: Problem,
-        begin: Callable[[], Array],
-        contents: list[Any],
-        observer: Observer | None,
-        exact: Callable[[], Problem],
-    ) -> Found:
-        """Minimise from the checkpoint on, if there is one for these contents, else from where to begin."""
-        stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        checkpoint = kept = None
-        if self.run.checkpoint is not None:
-            from ..fitting.checkpoint import checkpoint_of
-
-            checkpoint = checkpoint_of(self, contents)
-            kept = checkpoint.start(problem.size)
-        start = begin() if kept is None else kept
-        solver = solver_of(self)
-        return watched_search(problem, start, solver, stop, observer, exact, checkpoint, self.verbose)
-
-    def _first_guess(self, problem: Problem) -> Array:
-        """Return where the search starts: zero, or what some passes of stochastic descent lead to."""
-        from ..online import Sweep, descend_first
-
-        epochs = self.run.quick_start
-        if epochs is None:
-            epochs = EPOCHS if problem.structure.n_instances >= MANY else 0
-        if epochs == 0 or not Sweep.suits(problem):
-            return problem.zero()
-        return descend_first(problem, epochs, seed=0)
-
-    def _start(self, fit: LinearFit) -> Array | None:
-        """Return the present weights as an element, if they fit the training set."""
-        before, training = previous(self), fit.training
-        same = (
-            before is not None
-            and np.array_equal(before.classes_, training.encoded.classes)
-            and before.n_features_in_ == training.inputs.features.shape[1]
-        )
-        return fit.parts.element(fit.problem, scorers_of(before)) if same else None
-
-    def _draft(self, fit: LinearFit, element: Array) -> CRF:
-        """Return the model that an element of the objective stands for."""
-        model = copy.copy(self)
-        model._take(fit.training, fit.scorers(element))
-        return model
-
-    def _held_out(self, fit: LinearFit, held_out: HeldOutSet) -> Callable[[Array], float]:
-        """Return the loss of an element on held-out sequences: that of the model it would be."""
-        return lambda element: held_out.loss_of(self._draft(fit, element)._model())
-
-    def _keep(self, training: Training, found: Found, scorers: Mapping[str, LearntScorer]) -> None:
-        """Take over a result, all at once."""
-        point = found.point
-        self._take(training, scorers)
-        self.provenance_ = provenance_of(training.inputs, training.encoded)
-        self.certificate_: Certificate | None = found.certificate
-        self.objective_ = float(point.value)
-        if found.path:
-            self.objective_path_ = list(found.path)
-        self.mismatch_ = mismatches(point.problem, point.mismatch)
-        self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
-
-    def _take(self, training: Training, scorers: Mapping[str, LearntScorer]) -> None:
-        """Take over what predictions need."""
-        keep_scorers(self, scorers, len(training.encoded.classes))
-        self.classes_, self.structure_ = training.encoded.classes, training.structure
-        self.n_features_in_ = training.inputs.features.shape[1]
-        if training.inputs.names is not None:
-            self.feature_names_in_ = training.inputs.names
-        self.forbidden_, self.features_ = training.forbidden, training.extractor
-        measure = fixed_measure(self.parts)
-        self.base_measure_ = None if measure is None else kept_measure(measure)
 
     def _model(self) -> Model:
         return learnt_model(self)

@@ -11,9 +11,9 @@ from ..arrays import Array
 from ..checks import Table, choose
 from ..data.training import Training
 from ..fitting.run import Found, Observer, watched_search
-from ..models.linear_problem import LinearFit, solver_of
+from ..models.fit.linear import LinearFit
 from ..models.parts import Parts
-from ..solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
+from ..solvers import Solver
 from .persistent_chains import PersistentChains
 
 METHODS: Table[Any] = Table(
@@ -41,17 +41,13 @@ class FieldTerms:
     l1: float = 0.0
     random_state: None = None  # no part of a field has a basis to draw
 
-    def fit(self, training: Training, *, exact: bool = False) -> LinearFit:
-        """Return the objective on a training set; with ``exact`` by whole arrays of scores."""
-        fast = isinstance(solver_of(self), LBFGS | OWLQN | ConjugateGradients) and not exact
-        return LinearFit(self, training, fast=fast)
-
     def minimise(self, training: Training, observer: Observer | None) -> tuple[LinearFit, Found]:
         """Minimise the loss of the training set."""
-        fit = self.fit(training)
-        stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
-        start, solver = fit.problem.zero(), solver_of(self)
-        return fit, watched_search(fit.problem, start, solver, stop, observer, fit.exact, None, self.verbose)
+        fit = LinearFit(self, training)
+        start = fit.problem.zero()
+        return fit, watched_search(
+            fit.problem, start, fit.solver, fit.stop, observer, fit.exact, None, self.verbose
+        )
 
     def follow_chains(
         self,
@@ -63,5 +59,5 @@ class FieldTerms:
         alike: bool,
     ) -> tuple[LinearFit, Array]:
         """Go on from weights by the expectations of chains; ``alike`` says that items are of one graph."""
-        fit = self.fit(training, exact=True)
+        fit = LinearFit(self, training, whole=True)
         return fit, chains.learn(fit.problem, training, start.astype(np.float64), random, alike=alike)

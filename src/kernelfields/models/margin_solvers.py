@@ -27,7 +27,7 @@ from ..solvers import (
 )
 from ..spaces import LinearFeatures
 from ..tables import MARGIN_SOLVERS, choose
-from .linear_problem import SINGLE
+from .fit.linear import SINGLE
 
 WIDE = 1.0
 """Weights for each position from which on "auto" is dual ascent.

@@ -3,44 +3,99 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..checks import require_whole, shown
-from ..data.reading import Extractor, read_tokens
-from ..data.training import Observed, Training, read_training
-from ..distributed import SHARING, FilePool, write_shard
-from ..errors import InputError
-from ..fitting.provenance import Provenance, joined_provenance, provenance_of
-from ..io.replacing import naming
-from ..losses import Log
-from ..objective import Geometry, LinearChainData, Problem, Rounding, Shard, ShardedData
-from ..spaces import SparseFeatures, WeightPairs
-from ..structures import Chain
-from ..tables import loss_settings, structure_of
-from .linear_problem import SINGLE, fast_chain_data, linear_parts
-from .parts import BoundParts, FixedScores, Part, PartData
-from .stream_chunks import LabelledTokens, chunks_within, columns_and_classes
+from ...arrays import Array
+from ...checks import require_whole, shown
+from ...data.reading import Extractor, read_tokens
+from ...data.training import Observed, Training, read_training
+from ...distributed import SHARING, FilePool, write_shard
+from ...errors import InputError
+from ...fitting.held_out import HeldOutSet
+from ...fitting.provenance import Provenance, joined_provenance, provenance_of
+from ...fitting.run import Found
+from ...io.replacing import naming
+from ...losses import Log
+from ...objective import Geometry, LinearChainData, Point, Problem, Rounding, Shard, ShardedData
+from ...solvers import Stop
+from ...spaces import SparseFeatures, WeightPairs
+from ...structures import Chain
+from ...tables import loss_settings, structure_of
+from ..attributes import keep_scorers
+from ..parts import BoundParts, FixedScores, Part, PartData
+from ..stream_chunks import LabelledTokens, chunks_within, columns_and_classes
+from ._base import Mode, ProblemFit, keep_end, keep_objective, keep_training
+from .linear import SINGLE, fast_chain_data, linear_parts, solver_of
 
 
-class StreamedSet(NamedTuple):
-    """A training set in files."""
+class StreamFit(ProblemFit):
+    """The objective of a linear chain on a training set in files.
 
-    problem: Problem
-    first: Training
-    """Of the first chunk: labels, extractor and structure are those of all."""
-    provenance: Provenance
-    parts: BoundParts
+    Parameters
+    ----------
+    model : CRF
+        The settings.
+    problem : Problem
+        On all shards.
+    first : Training
+        The first chunk: labels, extractor and structure are those of all.
+    parts : BoundParts
+        The parts of the model.
+    provenance : Provenance
+        That of all chunks.
+    """
+
+    def __init__(
+        self, model: Any, problem: Problem, first: Training, parts: BoundParts, provenance: Provenance
+    ) -> None:
+        self.model, self.problem, self.training = model, problem, first
+        self.parts, self.provenance = parts, provenance
+        self.solver = solver_of(model)
+        self.stop = Stop(gap=model.tol, gradient=1e-2 * model.tol, iterations=model.max_iter)
+        if model.run.checkpoint is not None:
+            from ...fitting.checkpoint import checkpoint_of
+
+            self.checkpoint = checkpoint_of(model, [provenance.data_hash])
+
+    def exact(self) -> Problem:
+        """Return the same problem in double."""
+        return self.problem.exact()
+
+    def start(self) -> Array:
+        """Return zero."""
+        return self.problem.zero()
+
+    def held_out_loss(self, held_out: HeldOutSet) -> Callable[[Array], float]:
+        """Refuse held-out data, which `CRF.fit_stream` does not take."""
+        raise InputError("fit_stream has no held-out data.")
+
+    def take(self, model: Any, point: Point, element: Array) -> None:
+        """Make attributes of a model of what predictions need."""
+        scorers = self.parts.scorers(self.problem, element)
+        keep_scorers(model, scorers, len(self.training.encoded.classes))
+        keep_training(model, self.training, None)
+
+    def keep(self, model: Any, found: Found) -> None:
+        """Make attributes of a model of what was found."""
+        self.take(model, found.point, found.element)
+        keep_end(model, self.training, found)
+        keep_objective(model, found)
+        model.provenance_ = self.provenance
+
+    def mode(self, found: Found) -> Mode:
+        """Refuse a posterior, which `CRF.fit_stream` does not have."""
+        raise InputError("fit_stream has no posterior; set posterior=None, or call fit.")
 
 
 @contextmanager
 def streamed(
     model: Any, sentences: Iterable[LabelledTokens], memory_limit: int, directory: Any
-) -> Iterator[StreamedSet]:
+) -> Iterator[StreamFit]:
     """Read sentences twice, for labels and columns, then for features; keep these in files while in use."""
     _require_streamable(model)
     limit = require_whole("memory_limit", memory_limit, 2**20)
@@ -107,8 +162,8 @@ class _Writer:
             self._reach[term.name] = self._reach.get(term.name, 0.0) + float(term.space.reach)
 
     @contextmanager
-    def finished(self) -> Iterator[StreamedSet]:
-        """Give the problem on all shards."""
+    def finished(self) -> Iterator[StreamFit]:
+        """Yield the fit on all shards."""
         if self._first is None or self._empty is None or self._observed is None or self._parts is None:
             raise InputError("The training set is empty.")
         here, pairs = SHARING.get(), self._observed.features
@@ -119,9 +174,8 @@ class _Writer:
         # of the first chunk only its labels, rules and shapes are still asked for
         first = self._first._replace(inputs=inputs._replace(features=inputs.features[:0]), observed=None)
         with closing(pool):
-            yield StreamedSet(
-                Problem(geometry, data), first, joined_provenance(self._provenance), self._parts
-            )
+            provenance = joined_provenance(self._provenance)
+            yield StreamFit(self._model, Problem(geometry, data), first, self._parts, provenance)
 
 
 def _require_streamable(model: Any) -> None:

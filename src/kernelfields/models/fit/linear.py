@@ -1,26 +1,30 @@
-"""A linear model in a fit: its parts, its objective, and what is read off an element."""
+"""Fits of linear models."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import Array
-from ..data.base_measure import add_base_measure
-from ..data.inputs import canonical
-from ..data.rules import barred_scores, offset_of
-from ..data.training import Training
-from ..errors import InputError
-from ..losses import LogLoss
-from ..objective import Geometry, L1Norm, LinearChainData, Problem, RowData, Term
-from ..solvers import Solver
-from ..spaces import as_floats
-from ..structures import StructureBatch
-from ..tables import SOLVERS, choose
-from .attributes import scorers_of
-from .parts import (
+from ...arrays import Array
+from ...data.base_measure import add_base_measure
+from ...data.inputs import canonical
+from ...data.rules import barred_scores, offset_of
+from ...data.training import Training
+from ...errors import InputError
+from ...fitting.held_out import HeldOutSet
+from ...fitting.run import Found, previous
+from ...losses import LogLoss
+from ...objective import Geometry, L1Norm, LinearChainData, Point, Problem, RowData, Term
+from ...solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
+from ...spaces import as_floats
+from ...structures import StructureBatch
+from ...tables import SOLVERS, choose
+from ..attributes import attributes_of, keep_scorers, scorers_of
+from ..parts import (
     BoundParts,
     FixedScores,
     LinearScores,
@@ -34,11 +38,21 @@ from .parts import (
     parts_of,
     require_features,
 )
-from .scorers import LearntScorer, add_scorers
-from .terms import solver_for
+from ..scorers import LearntScorer, add_scorers
+from ..terms import solver_for
+from ._base import Mode, ProblemFit, keep_end, keep_objective, keep_training
+
+if TYPE_CHECKING:
+    from ...fitting.checkpoint import Checkpoint
 
 SINGLE = 1e-4
 """The least relative gap that a search in single precision can certify."""
+EPOCHS = 10
+"""Passes of stochastic descent for large training sets: few beside the iterations they save."""
+MANY = 500
+"""Sequences from which on that pays."""
+FIRST_ORDER = (LBFGS, OWLQN, ConjugateGradients)
+"""Solvers that ask for no second derivatives."""
 
 
 def solver_of(model: Any) -> Solver:
@@ -52,8 +66,8 @@ def solver_of(model: Any) -> Solver:
     return solver_for(solver, norms, model.solver)
 
 
-class LinearFit:
-    """The objective of a linear model on a training set, as a search sees it and in double.
+class LinearFit(ProblemFit):
+    """The objective of a linear model on a training set.
 
     Parameters
     ----------
@@ -63,17 +77,30 @@ class LinearFit:
         The training set.
     base : CRF, optional
         A fitted model whose scores are added to those that are learnt.
-    fast : bool
-        Whether the loss may be one without second derivatives, where there is one.
+    checkpoint : Checkpoint, optional
+        The file that has the state of the search.
+    whole : bool
+        Whether the loss must be one of whole arrays of scores, even where there is a faster one.
     """
 
-    def __init__(self, model: Any, training: Training, base: Any = None, *, fast: bool = False) -> None:
-        self.model, self.training, self.base = model, training, base
+    def __init__(
+        self,
+        model: Any,
+        training: Training,
+        base: Any = None,
+        checkpoint: Checkpoint | None = None,
+        *,
+        whole: bool = False,
+    ) -> None:
+        self.model, self.training, self.base, self.checkpoint = model, training, base, checkpoint
+        self.solver = solver_of(model)
+        self.stop = Stop(gap=model.tol, gradient=1e-2 * model.tol, iterations=model.max_iter)
         self.measure = fixed_measure(parts_of(model, Part, FixedScores))
         features, random = training.inputs.features, model.random_state
         self.data = PartData(training.chain, features, training.observed, random=random)
         self.parts = BoundParts.of(linear_parts(model, training.chain), self.data)
-        self.problem = self._problem(fast)
+        # the faster ones have no second derivatives
+        self.problem = self._problem(not whole and isinstance(self.solver, FIRST_ORDER))
 
     def _problem(self, fast: bool) -> Problem:
         data, terms = self.data, self.parts.terms()
@@ -123,6 +150,61 @@ class LinearFit:
         """Return what a model keeps of an element, on top of the weights of the base."""
         found = self.parts.scorers(self.problem, element)
         return found if self.base is None else add_scorers(found, scorers_of(self.base))
+
+    def start(self) -> Array:
+        """Return the weights of the last fit, if labels and features are the same; else a first guess."""
+        before = previous(self.model) if self.model.warm_start and self.base is None else None
+        if (
+            before is not None
+            and np.array_equal(before.classes_, self.training.encoded.classes)
+            and before.n_features_in_ == self.training.inputs.features.shape[1]
+        ):
+            return self.parts.element(self.problem, scorers_of(before))
+        return self._guess()
+
+    def _guess(self) -> Array:
+        """Return zero, or what some passes of stochastic descent lead to."""
+        from ...online import Sweep, descend_first
+
+        epochs = self.model.run.quick_start
+        if epochs is None:
+            epochs = EPOCHS if self.problem.structure.n_instances >= MANY else 0
+        if epochs == 0 or not Sweep.suits(self.problem):
+            return self.problem.zero()
+        return descend_first(self.problem, epochs, seed=0)
+
+    def held_out_loss(self, held_out: HeldOutSet) -> Callable[[Array], float]:
+        """Return the loss of elements on held-out data: that of the models that they would be."""
+
+        def loss(element: Array) -> float:
+            model = copy(self.model)
+            self._take(model, element)
+            return held_out.loss_of(model._model())
+
+        return loss
+
+    def take(self, model: Any, point: Point, element: Array) -> None:
+        """Make attributes of a model of what predictions need."""
+        self._take(model, element)
+
+    def keep(self, model: Any, found: Found) -> None:
+        """Make attributes of a model of what was found."""
+        self._take(model, found.element)
+        keep_end(model, self.training, found)
+        keep_objective(model, found)
+
+    def mode(self, found: Found) -> Mode:
+        """Return what was found as the mode of a posterior."""
+        count = len(self.training.encoded.classes)
+
+        def attributes(problem: Problem, element: Array) -> dict[str, Any]:
+            return attributes_of(self.parts.scorers(problem, element), count)
+
+        return Mode(self.problem, found.element, attributes)
+
+    def _take(self, model: Any, element: Array) -> None:
+        keep_scorers(model, self.scorers(element), len(self.training.encoded.classes))
+        keep_training(model, self.training, self.measure)
 
 
 def fast_chain_data(model: Any, training: Training, terms: list[Term]) -> LinearChainData:
