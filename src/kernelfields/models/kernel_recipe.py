@@ -27,6 +27,7 @@ from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
 from ..fitting.run import precision_of
 from ..fitting.run_settings import Run
+from ..gram import unique_observations
 from ..kernels import Kernel, as_kernel
 from ..losses import CustomLoss, LossSettings
 from ..objective import Norm, Problem, Term
@@ -377,6 +378,16 @@ class KernelTraining:
     """Position t has the observation ``rows[t]``."""
     kernels: VertexKernels
     edge_kernel: Kernel | None = None
+
+    @classmethod
+    def of(cls, recipe: KernelRecipe, training: Training) -> KernelTraining:
+        """Return a training set with kernels as they are on its observations."""
+        recipe = recipe.on(recipe.observations(training))
+        kernels = VertexKernels.of(recipe.kernel, recipe.penalty, training.encoded.classes)
+        observations, rows = unique_observations(in_precision(training.inputs.features, recipe.dtype))
+        # the very object that vertices have, if it is the same
+        edge_kernel = kernels.kernel if recipe.edge_kernel is True else recipe.edge_kernel
+        return cls(recipe, training, observations, rows, kernels, edge_kernel)
 
     @cached_property
     def others(self) -> BoundParts:

@@ -29,7 +29,7 @@ class WeighedKernels(NamedTuple):
     """No weights and no functions have an objective below; None if it is not known."""
 
 
-def weighed(data: KernelTraining, solver: Solver) -> WeighedKernels:
+def weigh_kernels(data: KernelTraining, solver: Solver) -> WeighedKernels:
     """Return the training set with the kernel Σ_m (μ_m/s_m) k_m.
 
     s_m is the spread of k_m over labelled observations, its mean squared distance from the mean: kernels are

@@ -72,6 +72,7 @@ class ObjectiveModel(SequenceLabeller):
 
     posterior: str | PosteriorMethod | None
     structure_: Structure
+    feature_names_in_: Array
     certificate_: Certificate | None
     objective_: float
     objective_path_: list[float]
