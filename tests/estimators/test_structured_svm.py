@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
-from kernelfields import InputError, Parts, Run, StructuredSVM
+import kernelfields
+from kernelfields import InputError, KernelScores, Parts, Run, StructuredSVM
 from kernelfields.constraints import Constraints
 from kernelfields.kernels import RBF, Linear
 from kernelfields.losses import ErrorFunction, LabellingCost
@@ -427,3 +428,24 @@ def test_working_sets_too_large_for_one_programme_end_where_they_creep(monkeypat
         model = StructuredSVM(penalty=1e-4, solver="n-slack", max_iter=1000).fit(X, y)
     assert model.n_iter_ < 300
     assert model.certificate_.relative_gap > 0.9
+
+
+@pytest.mark.parametrize("kernel", [None, RBF(0.5)])
+def test_edge_kernels_are_learnt(kernel, rng, tmp_path):
+    """A part of another name has the same functions, and shares no kernel values."""
+    X = [rng.normal(size=(t, 2)) for t in (4, 3, 2, 4)]
+    y = [["ab"[k] for k in rng.integers(2, size=len(x))] for x in X]
+    shared = Parts(edge_kernel=KernelScores(RBF(2.0), penalty=0.2))
+    other = Parts(another=KernelScores(RBF(2.0), on="edge", view="first", penalty=0.2))
+    models = [
+        StructuredSVM(kernel, penalty=0.1, parts=parts, solver="one-slack", tol=1e-6).fit(X, y)
+        for parts in (shared, other, Parts())
+    ]
+    values = [model.certificate_.value for model in models]
+    assert values[0] == pytest.approx(values[1], rel=2e-6)
+    assert values[0] < 0.99 * values[2]
+    models[0].save(tmp_path / "svm.kf")
+    loaded = kernelfields.load(tmp_path / "svm.kf")
+    for model in (models[1], loaded):
+        for mine, its in zip(models[0].predict_marginals(X), model.predict_marginals(X), strict=True):
+            np.testing.assert_allclose(mine, its, atol=1e-3)

@@ -131,7 +131,7 @@ RECORDS = (
     ".models.graph_cliques:LabelPairs",
     ".fields.persistent_chains:PersistentChains",
     ".fitting.provenance:Provenance",
-    ".estimators.structured_svm:Round",
+    ".models.fit.margin:Round",
     ".models.scaling:Scaling",
     ".models.clique_types:SecondOrder",
     ".models.separate_kernels:SeparateKernels",

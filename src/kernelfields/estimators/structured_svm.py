@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array
 from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
-from ..data.base_measure import kept_measure
-from ..data.training import Training, warn_of
 from ..decoders import Decoder
-from ..distributed import shared_out
 from ..errors import InputError
-from ..fitting.provenance import provenance_of
-from ..fitting.run import exact_certificate, open_observer, previous, starts_afresh
+from ..fitting.run import starts_afresh
 from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..losses.hinge_settings import HingeSettings
 from ..models.attributes import learnt_model
-from ..models.expansion import Expanded
+from ..models.fit._base import FitArguments, ObjectiveModel
+from ..models.fit.margin import KernelFunctions, LinearFunctions, MarginFit
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scorers import kernel_model
-from ..models.labeller import SequenceLabeller
 from ..models.learnt import MARGIN
-from ..models.margin_faces import Face, KernelFace, LinearFace
-from ..models.margin_solvers import AnySolver, handed_over, margin_dual, margin_solver
-from ..models.margin_start import Ended
 from ..models.model import Model
-from ..models.parts import FixedScores, Part, Parts, fixed_measure, parts_of, require_features
-from ..objective import BlockDual, Certificate, DetourDual, Point, Problem
-from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver, Progress, Result
+from ..models.parts import FixedScores, Part, Parts, parts_of, require_features
+from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver
 from ..structures import Structure
 from ..tables import MARGIN_SOLVERS, choose
 
 
-class Round(NamedTuple):
-    """One iteration of a fit."""
-
-    constraints: int
-    """Planes in the working set, or in the cache."""
-    violation: float
-    """ε: how far the loss of a sequence is above its planes at most; inf where the solver does not know."""
-    relative_gap: float
-    """(primal − dual) / primal."""
-
-
 @dataclass(eq=False, repr=False)
-class StructuredSVM(SequenceLabeller):
+class StructuredSVM(ObjectiveModel):
     """Structured support vector machine: hidden Markov SVM, max-margin Markov network.
 
     Scores of labellings are those of `CRF`, or with a kernel those of `KernelCRF`; it minimises
@@ -154,6 +133,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     """
 
     probabilistic: ClassVar[bool] = False
+    posterior: ClassVar[None] = None  # type: ignore[misc]  # it has no such setting
     _learnt = MARGIN
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(
@@ -210,32 +190,18 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         X_unlabelled : list, optional
             Sequences without labels, for kernels that look at observations first, as in `KernelCRF`.
         """
+        return self._fit(FitArguments(X, y, lengths, sample_weight, X_unlabelled=X_unlabelled))
+
+    def _objective(self, given: FitArguments) -> MarginFit:
         special = {"penalty": each(require_positive)}
         require_settings(vars(self), {**CHECKS, **special, "norm": one_of(["squared", "l1"])})
         self._require_solvable()
         self._require_penalties()
-        face = self._face()
-        training = face.recipe.read(X, y, lengths, sample_weight, X_unlabelled)
-        expanded = face.expanded(training)
-        problem = expanded.problem
-        solver = margin_solver(self, problem)
-        dual = margin_dual(self, solver, problem, training)
-        history: list[Round] = []
-
-        def draft(point: Any) -> StructuredSVM:
-            model = copy.copy(self)
-            model._take(face, training, expanded, point.element)
-            return model
-
-        before = previous(self) if self.warm_start else None
-        last: Ended | None = None if before is None else getattr(before, "_last", None)
-        start = last if last is not None and last.fits(self, training) else None
-        result = self._search(solver, problem, dual, start, history, draft)
-        point = self._take(face, training, expanded, result.point.element)
-        self._keep(training, result, exact_certificate(point, result))
-        self.history_ = history
-        self._last = Ended.of(self, training, problem, dual, result) if self.warm_start else None
-        return self
+        recipe = self._recipe()
+        training = recipe.read(given.X, given.y, given.lengths, given.sample_weight, given.X_unlabelled)
+        if self.kernel is None:
+            return MarginFit(self, LinearFunctions(recipe, training, l1=self.norm == "l1"))
+        return MarginFit(self, KernelFunctions(recipe, training))
 
     def _require_solvable(self) -> None:
         """Refuse a solver of another problem."""
@@ -258,8 +224,8 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
             if isinstance(part, Part) and part.norm is not None:
                 raise InputError(f"The part {name!r} has a norm; StructuredSVM has norm='l1' for all parts.")
 
-    def _face(self) -> Face:
-        recipe = KernelRecipe(
+    def _recipe(self) -> KernelRecipe:
+        return KernelRecipe(
             kernel="linear" if self.kernel is None else self.kernel,
             penalty=self.penalty,
             parts=self.parts,
@@ -273,66 +239,6 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
             run=self.run,
             random_state=self.random_state,
         )
-        return LinearFace(recipe, self.norm == "l1") if self.kernel is None else KernelFace(recipe)
-
-    def _search(
-        self,
-        solver: AnySolver,
-        problem: Problem,
-        dual: BlockDual | DetourDual | None,
-        last: Ended | None,
-        history: list[Round],
-        draft: Callable[[Any], Any],
-    ) -> Result:
-        """Let the solver run; stopping too early is a warning."""
-
-        def note(progress: Progress, point: Any) -> None:
-            history.append(Round(point.constraints, point.violation, progress.relative_gap))
-
-        stop = self._face().recipe.stop
-        with open_observer(self, draft, note) as observer:
-            if isinstance(solver, CuttingPlane | LinearProgramming):
-                start = problem.zero() if last is None else last.element_for(problem)
-                # a linear program takes the loss apart by itself
-                given = shared_out(problem) if isinstance(solver, CuttingPlane) else problem
-                result = solver.minimize(given, start, stop, observer)
-            elif isinstance(solver, DualAscent):
-                assert isinstance(dual, DetourDual)
-                if last is not None and last.detours is not None:
-                    dual.restart(last.detours)
-                result = solver.maximize(dual, stop, observer)
-                if self.solver == "auto" and not result.reason.converged:
-                    result = handed_over(problem, result, stop, observer)
-            elif not isinstance(dual, BlockDual):
-                raise InputError("rescaling='relaxed' goes with solver='one-slack' only.")
-            else:
-                if last is not None and last.mixtures is not None:
-                    dual.restart(last.levels, last.mixtures)
-                result = solver.maximize(dual, stop, observer)
-        if not result.reason.converged:
-            warn_of(result.reason, result.progress)
-        return result
-
-    def _take(self, face: Face, training: Training, expanded: Expanded, element: Array) -> Point:
-        """Take over what predictions need; return the point, computed anew in double."""
-        problem = expanded.problem.exact()
-        point = problem.at(problem.refreshed(element))
-        face.keep(self, point, expanded, training.encoded.classes)
-        self.classes_, self.structure_ = training.encoded.classes, training.structure
-        features = training.inputs.features
-        self.n_features_in_ = features.shape[1] if features.ndim == 2 else 1
-        if training.inputs.names is not None:
-            self.feature_names_in_ = training.inputs.names
-        self.forbidden_, self.features_ = training.forbidden, training.extractor
-        measure = fixed_measure(self.parts)
-        self.base_measure_ = None if measure is None else kept_measure(measure)
-        return point
-
-    def _keep(self, training: Training, result: Result, certificate: Certificate | None) -> None:
-        self.certificate_ = certificate
-        self.provenance_ = provenance_of(training.inputs, training.encoded, training.unlabelled)
-        self.n_iter_ = result.progress.iteration
-        self.stop_reason_ = result.reason.value
 
     def _model(self) -> Model:
         if getattr(self, "coef_", None) is None:

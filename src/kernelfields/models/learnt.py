@@ -285,8 +285,11 @@ MARGIN: Mapping[str, Field] = {
     **OF_CLIQUES,
     "basis_": Observations(),
     "dual_coef_": Numbers("n L", needed=False),
+    "edge_dual_coef_": Numbers("n L L", needed=False),
     "kernel_": Kind((".kernels._base:Kernel", dict), needed=False, large=True),
+    "edge_kernel_": Kind(".kernels._base:Kernel", needed=False, large=True),
     "_kernels": LabelKernels(needed=False),
+    "fourier_": RandomFeatures(),
     "base_measure_": Kind((dict, ".data.base_measure:CliqueMeasures"), needed=False),
     "history_": Kind(list),
 }

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.seeds import random_state
-from ..data.training import Training
-from ..distributed import SHARING
-from ..errors import InputError
-from ..fitting.run import precision_of
-from ..objective import BlockDual, DetourDual, Problem
-from ..objective.chain_terms import ChainTerms
-from ..solvers import (
+from ...data.seeds import random_state
+from ...data.training import Training
+from ...distributed import SHARING
+from ...errors import InputError
+from ...fitting.run import precision_of
+from ...objective import BlockDual, DetourDual, Problem
+from ...objective.chain_terms import ChainTerms
+from ...solvers import (
     CuttingPlane,
     DualAscent,
     LinearProgramming,
@@ -25,9 +25,9 @@ from ..solvers import (
     Result,
     Stop,
 )
-from ..spaces import LinearFeatures
-from ..tables import MARGIN_SOLVERS, choose
-from .fit.linear import SINGLE
+from ...spaces import LinearFeatures
+from ...tables import MARGIN_SOLVERS, choose
+from .linear import SINGLE
 
 WIDE = 1.0
 """Weights for each position from which on "auto" is dual ascent.
