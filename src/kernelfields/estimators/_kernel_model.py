@@ -15,6 +15,7 @@ from ..checks import each, require_not_negative, require_settings
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
 from ..data.training import Training
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
@@ -118,14 +119,14 @@ class KernelModel(SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Sequences,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+        X_dev: Sequences | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Sequences | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -230,8 +231,8 @@ class KernelModel(SequenceLabeller):
         self,
         data: KernelTraining,
         selection: Selection,
-        X_dev: Any,
-        y_dev: Any,
+        X_dev: Sequences | None,
+        y_dev: Outputs | None,
         given: tuple[Any, Any, Any, Any],
     ) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
@@ -282,7 +283,12 @@ class KernelModel(SequenceLabeller):
         return SelectionHeldOut(task, observations, training, held_out, fixed, data.others)
 
     def full_gap(
-        self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
     ) -> Certificate | None:
         """Certify the model among all functions of its kernels' spaces, not only those of its subspace.
 

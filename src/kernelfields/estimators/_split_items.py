@@ -7,6 +7,7 @@ from typing import Any
 
 from ..arrays import offsets_of
 from ..data.inputs import read_lengths
+from ..data.types import Lengths, Sequences
 from ..errors import InputError
 from ..features.stacking import stack_rows
 from ..structures import Structure
@@ -15,7 +16,7 @@ from ..structures import Structure
 class SplitItems:
     """X as users give it: sequences for transformers, and what goes with them."""
 
-    def __init__(self, structure: Structure, X: Any, lengths: Any) -> None:
+    def __init__(self, structure: Structure, X: Sequences, lengths: Lengths | None) -> None:
         self._structure = structure
         X, self._links = structure.split(X, lengths)
         self.lengths: dict[str, Any] = {} if lengths is None else {"lengths": lengths}
@@ -35,7 +36,7 @@ class SplitItems:
         return stack_rows(sequences, "A model", sparsely=True).rows if self.lengths else sequences
 
 
-def _cut(X: Any, lengths: Any) -> list[Any]:
+def _cut(X: Any, lengths: Lengths) -> list[Any]:
     offsets = offsets_of(read_lengths(lengths))
     rows = X.tocsr() if hasattr(X, "tocsr") else X
     if offsets[-1] != rows.shape[0]:

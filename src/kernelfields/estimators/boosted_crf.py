@@ -20,6 +20,7 @@ from ..data.reading import linked
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training, require_labelling
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -170,13 +171,13 @@ class BoostedCRF(SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Sequences,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+        X_dev: Sequences | None = None,
+        y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -233,7 +234,9 @@ class BoostedCRF(SequenceLabeller):
         self.losses_, self.stop_reason_ = values, reason
         return self
 
-    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+    def _training(
+        self, X: Sequences, y: Outputs, lengths: Lengths | None, sample_weight: SampleWeight | None
+    ) -> Training:
         structure = structure_of(self.structure)
         require_labelling(structure, "BoostedCRF")
         apart = set_aside(structure, X, y, lengths)
@@ -288,7 +291,9 @@ class BoostedCRF(SequenceLabeller):
         forbidden = training.forbidden
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
-    def _held_out(self, training: Training, boosting: Boosting, X: Any, y: Any) -> BoostingHeldOut | None:
+    def _held_out(
+        self, training: Training, boosting: Boosting, X: Sequences | None, y: Outputs | None
+    ) -> BoostingHeldOut | None:
         if X is None and y is None:
             return None
         held_out = read_held_out(self, training, X, y)

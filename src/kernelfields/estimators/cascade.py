@@ -17,6 +17,7 @@ from ..data.inputs import in_order, read_inputs
 from ..data.labels import encode, index_of, read_labels, require_sequences, unlabelled_items
 from ..data.reading import extractor_for
 from ..data.sample_weights import read_weights
+from ..data.types import Allowed, Groups, Lengths, Outputs, SampleWeight, Seed, Sequences
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_graph_windows, stack_tree_windows, stack_windows
@@ -137,7 +138,7 @@ class Cascade(Parameterised, Routed, Savable):
         keep_inputs: bool = False,
         weight: float = 1.0,
         refit: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.first = first
@@ -157,7 +158,13 @@ class Cascade(Parameterised, Routed, Savable):
 
     @starts_afresh
     def fit(
-        self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None, sample_weight: Any = None
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        lengths: Lengths | None = None,
+        groups: Groups | None = None,
+        sample_weight: SampleWeight | None = None,
     ) -> Self:
         """Fit the first model to every fold's complement, the second to what they say, the first to all.
 
@@ -211,10 +218,10 @@ class Cascade(Parameterised, Routed, Savable):
 
     def predict(
         self,
-        X: Any,
+        X: Sequences,
         *,
-        lengths: Any = None,
-        allowed: Any = None,
+        lengths: Lengths | None = None,
+        allowed: Allowed | None = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
     ) -> Labels:
@@ -224,32 +231,41 @@ class Cascade(Parameterised, Routed, Savable):
         result: Labels = self.second_.predict(seen, **how)
         return result
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
+    def predict_marginals(
+        self, X: Sequences, *, lengths: Lengths | None = None, allowed: Allowed | None = None
+    ) -> list[Array]:
         """Return p(y_t|x) of the second model: a (T, L) array per sequence, columns as in ``classes_``."""
         seen = self._handed_on(X, lengths)
         result: list[Array] = self.second_.predict_marginals(seen, allowed=allowed)
         return result
 
     def predict_kbest(
-        self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
+        self, X: Sequences, k: int, *, lengths: Lengths | None = None, allowed: Allowed | None = None
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Return the k best labellings of every sequence with log p(y|x), by the second model."""
         seen = self._handed_on(X, lengths)
         result: list[Any] = self.second_.predict_kbest(seen, k, allowed=allowed)
         return result
 
-    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+    def sequence_log_proba(self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None) -> Array:
         """Log p(y|x) of whole labellings, by the second model."""
         seen = self._handed_on(X, lengths)
         result: Array = self.second_.sequence_log_proba(seen, y)
         return result
 
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+    ) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         seen = self._handed_on(X, lengths)
         return float(self.second_.score(seen, y, sample_weight=sample_weight))
 
-    def _sequences(self, X: Any, lengths: Any, tokens: bool, width: int | None) -> list[Any]:
+    def _sequences(self, X: Any, lengths: Lengths | None, tokens: bool, width: int | None) -> list[Any]:
         """X as a list: arrays checked once, with their own numbers; tokens as they are."""
         if tokens and self.keep_inputs_:
             raise InputError("keep_inputs needs arrays of features, not tokens.")
@@ -284,7 +300,7 @@ class Cascade(Parameterised, Routed, Savable):
     def _rehearse(self) -> None:
         self.predict([])
 
-    def _handed_on(self, X: Any, lengths: Any) -> list[Any]:
+    def _handed_on(self, X: Sequences, lengths: Lengths | None) -> list[Any]:
         """What the second model sees of sequences to predict."""
         require_fitted(self)
         structure = fitted_structure(self)

@@ -14,6 +14,7 @@ from ..checks import one_of, require_settings, shown
 from ..constraints import Rule
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.observers import ProgressLine
@@ -122,7 +123,14 @@ class ClassifierMarkovModel(SequenceLabeller):
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+    ) -> Self:
         """Fit all classifiers, and count.
 
         Parameters

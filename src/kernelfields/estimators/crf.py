@@ -17,6 +17,7 @@ from ..data.base_measure import kept_measure
 from ..data.labels import unlabelled_items
 from ..data.reading import read_to_fit
 from ..data.training import Training, read_training
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -214,14 +215,14 @@ class CRF(LinearAttributes, SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Sequences,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+        X_dev: Sequences | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Sequences | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -304,7 +305,13 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     @starts_afresh
     def partial_fit(
-        self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        classes: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
     ) -> Self:
         """Go on from the present weights with more sequences.
 
@@ -338,10 +345,10 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     def _training(
         self,
-        X: Any,
-        y: Any,
-        lengths: Any,
-        sample_weight: Any,
+        X: Sequences,
+        y: Outputs,
+        lengths: Lengths | None,
+        sample_weight: SampleWeight | None,
         known: list[Any] | None = None,
         base: CRF | None = None,
     ) -> Training:
@@ -373,7 +380,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         )
 
     def _search(
-        self, training: Training, X_dev: Any, y_dev: Any, base: CRF | None = None
+        self, training: Training, X_dev: Sequences | None, y_dev: Outputs | None, base: CRF | None = None
     ) -> tuple[Found, LinearFit]:
         """Minimise and keep what was found, on top of the weights of ``base``; return it, and of what."""
         solver = solver_of(self)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
+from ..data.types import Lengths, SampleWeight, Sequences
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
 from ..fitting.run_settings import Run
@@ -127,7 +128,14 @@ class FieldClustering(ModelWrapper):
         """None: information is not convex in the scores, and no bound is known."""
 
     @starts_afresh
-    def fit(self, X: Any, y: None = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Sequences,
+        y: None = None,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+    ) -> Self:
         """Fit to sequences without labels.
 
         Parameters

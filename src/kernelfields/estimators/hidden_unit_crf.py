@@ -17,6 +17,7 @@ from ..data.reading import read_to_fit
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training, require_labelling, warn_of
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -143,13 +144,13 @@ class HiddenUnitCRF(SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Sequences,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+        X_dev: Sequences | None = None,
+        y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -188,7 +189,9 @@ class HiddenUnitCRF(SequenceLabeller):
             warn_of(result.reason, result.progress, None)
         return self
 
-    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+    def _training(
+        self, X: Sequences, y: Outputs, lengths: Lengths | None, sample_weight: SampleWeight | None
+    ) -> Training:
         """Read and check a training set, changing nothing."""
         structure = structure_of(self.structure)
         require_labelling(structure, "n_units")

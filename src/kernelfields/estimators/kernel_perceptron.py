@@ -14,6 +14,7 @@ from ..checks import one_of, require_settings, whole
 from ..data.inputs import Inputs
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..data.unlabelled import read_unlabelled, set_aside
 from ..decoders import Decoder, best_output
 from ..errors import InputError
@@ -141,12 +142,12 @@ class KernelPerceptron(SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Sequences,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+        X_unlabelled: Sequences | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 

@@ -14,6 +14,7 @@ from ..checks import require_settings
 from ..constraints import Rule
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.provenance import provenance_of
@@ -123,7 +124,14 @@ class MEMM(SequenceLabeller):
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+    ) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -152,7 +160,7 @@ class MEMM(SequenceLabeller):
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
         return self
 
-    def _problem(self, data: LabelledSet, sample_weight: Any) -> Problem:
+    def _problem(self, data: LabelledSet, sample_weight: SampleWeight | None) -> Problem:
         """Logistic regression: every position a chain of its own, the label before it a feature."""
         edge = self.penalty if self.edge_penalty is None else self.edge_penalty
         positions = ChainBatch(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)

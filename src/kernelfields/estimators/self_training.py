@@ -13,6 +13,7 @@ from ..checks import as_list, is_list, one_of, optional, require_settings, requi
 from ..data.groups import pick
 from ..data.labels import UNOBSERVED
 from ..data.sample_weights import read_weights
+from ..data.types import Outputs, SampleWeight, Sequences
 from ..errors import InputError
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.observers import ProgressLine
@@ -118,13 +119,13 @@ class SelfTraining(ModelWrapper):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Sequences,
+        y: Outputs,
         *,
-        X_unlabelled: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        X_unlabelled: Sequences | None = None,
+        sample_weight: SampleWeight | None = None,
+        X_dev: Sequences | None = None,
+        y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to sequences of which some have labels.
 
@@ -234,20 +235,24 @@ def _require_estimator(model: Any) -> None:
         raise InputError(f"estimator is {shown(model)}; it must be a model of sequences.")
 
 
-def _read(X: Any, y: Any, more: Any) -> tuple[list[Any], Labelled]:
+def _read(X: Sequences, y: Outputs, more: Sequences | None) -> tuple[list[Any], Labelled]:
     """Return all sequences, and their labels; None for those without any."""
-    X, y = as_list(X), as_list(y)
-    for name, given in (("X", X), ("y", y), *(() if more is None else (("X_unlabelled", as_list(more)),))):
+    sequences, outputs = as_list(X), as_list(y)
+    for name, given in (
+        ("X", sequences),
+        ("y", outputs),
+        *(() if more is None else (("X_unlabelled", as_list(more)),)),
+    ):
         flat = name != "y" and getattr(given, "ndim", 0) == 2  # a matrix, or a frame
         if not is_list(given) or flat:
             raise InputError(f"{name} must be a list of sequences.")
-    if len(X) != len(y):
-        raise InputError(f"X has {len(X)} sequences, but y has {len(y)}.")
+    if len(sequences) != len(outputs):
+        raise InputError(f"X has {len(sequences)} sequences, but y has {len(outputs)}.")
     unlabelled = [] if more is None else list(as_list(more))
-    labels: Labelled = [_labels(s, one) for s, one in enumerate(y)]
+    labels: Labelled = [_labels(s, one) for s, one in enumerate(outputs)]
     if all(one is None for one in labels):
         raise InputError("y has no labels: self-training begins with some.")
-    return [*X, *unlabelled], [*labels, *(None for _ in unlabelled)]
+    return [*sequences, *unlabelled], [*labels, *(None for _ in unlabelled)]
 
 
 def _labels(s: int, given: Any) -> list[Any] | None:

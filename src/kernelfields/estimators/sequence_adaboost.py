@@ -17,6 +17,7 @@ from ..checks import optional, require_flag, require_positive, require_settings,
 from ..constraints import Forbidden, Rule
 from ..data.rules import offset_of, read_rules
 from ..data.sample_weights import read_weights
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..decoders import Decoder
 from ..fitting.provenance import provenance_of
 from ..fitting.run import open_observer, starts_afresh
@@ -134,7 +135,14 @@ class SequenceAdaBoost(SequenceLabeller):
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+    ) -> Self:
         """Fit to labelled sequences.
 
         Parameters

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
+from ..data.types import Lengths, SampleWeight, Sequences
 from ..fitting.run import Routed, starts_afresh
 from ..fitting.run_settings import Run
 from ..models.cluster_fits import fit_clusters
@@ -103,7 +104,14 @@ class SequenceClustering(Parameterised, Routed, Savable):
         """None: information is not convex in the scores, and no bound is known."""
 
     @starts_afresh
-    def fit(self, X: Any, y: None = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Sequences,
+        y: None = None,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+    ) -> Self:
         """Fit to sequences without labels.
 
         Parameters
@@ -120,11 +128,11 @@ class SequenceClustering(Parameterised, Routed, Savable):
         self.labels_ = self._firsts(marginals).argmax(axis=1)
         return self
 
-    def predict(self, X: Any, *, lengths: Any = None) -> Array:
+    def predict(self, X: Sequences, *, lengths: Lengths | None = None) -> Array:
         """Return the cluster of every sequence, (S,)."""
         return np.asarray(self.predict_marginals(X, lengths=lengths).argmax(axis=1))
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None) -> Array:
+    def predict_marginals(self, X: Sequences, *, lengths: Lengths | None = None) -> Array:
         """Return p(c|x) of every sequence, (S, n_clusters); of one without positions, p̄."""
         require_fitted(self)
         return self._firsts(self.estimator_.predict_marginals(X, lengths=lengths))

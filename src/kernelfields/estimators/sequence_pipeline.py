@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import is_list, shown
+from ..data.types import Groups, Lengths, Outputs, SampleWeight, Sequences
 from ..errors import InputError, ModelFormatError
 from ..features.stacking import stack_rows
 from ..fitting.run import Routed, starts_afresh
@@ -134,15 +135,15 @@ class SequencePipeline(Parameterised, Routed, Savable):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Sequences,
+        y: Outputs | None = None,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+        groups: Groups | None = None,
+        X_dev: Sequences | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Sequences | None = None,
     ) -> Self:
         """Fit the transformers one after the other, and the estimator to what the last returns.
 
@@ -190,46 +191,59 @@ class SequencePipeline(Parameterised, Routed, Savable):
         self._have(fitted, model, int(given_rows.shape[1]))
         return self
 
-    def predict(self, X: Any, *, lengths: Any = None, **settings: Any) -> Labels:
+    def predict(self, X: Sequences, *, lengths: Lengths | None = None, **settings: Any) -> Labels:
         """Label sequences, as the estimator does, with its options: ``allowed``, ``decoder``, ``abstain``."""
         result: Labels = self._ask("predict", X, lengths, **settings)
         return result
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None, **settings: Any) -> list[Array]:
+    def predict_marginals(
+        self, X: Sequences, *, lengths: Lengths | None = None, **settings: Any
+    ) -> list[Array]:
         """Return p(y_t|x): a (T, L) array per sequence, columns as in ``classes_``."""
         result: list[Array] = self._ask("predict_marginals", X, lengths, **settings)
         return result
 
-    def predict_kbest(self, X: Any, k: int, *, lengths: Any = None, **settings: Any) -> list[Any]:
+    def predict_kbest(
+        self, X: Sequences, k: int, *, lengths: Lengths | None = None, **settings: Any
+    ) -> list[Any]:
         """Return the k best labellings of every sequence with log p(y|x)."""
         result: list[Any] = self._ask("predict_kbest", X, lengths, k, **settings)
         return result
 
-    def predict_sets(self, X: Any, *, lengths: Any = None, **settings: Any) -> list[Any]:
+    def predict_sets(self, X: Sequences, *, lengths: Lengths | None = None, **settings: Any) -> list[Any]:
         """Return sets of labels that hold the right one as often as promised; needs `calibrate`."""
         result: list[Any] = self._ask("predict_sets", X, lengths, **settings)
         return result
 
-    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+    def sequence_log_proba(self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None) -> Array:
         """Log p(y|x) of whole labellings."""
         result: Array = self._ask("sequence_log_proba", X, lengths, y)
         return result
 
-    def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
+    def sample(self, X: Sequences, n: int = 1, *, lengths: Lengths | None = None) -> list[Labels]:
         """Draw n labellings of every sequence from p(y|x)."""
         result: list[Labels] = self._ask("sample", X, lengths, n)
         return result
 
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+    ) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         return float(self._ask("score", X, lengths, y, sample_weight=sample_weight))
 
-    def calibrate(self, X: Any, y: Any, *, lengths: Any = None, **settings: Any) -> Self:
+    def calibrate(self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None, **settings: Any) -> Self:
         """Keep what held-out sequences show of errors, for ``predict(..., error_at_most=)``."""
         self._ask("calibrate", X, lengths, y, **settings)
         return self
 
-    def recalibrate(self, X: Any, y: Any, *, lengths: Any = None, **settings: Any) -> Self:
+    def recalibrate(
+        self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None, **settings: Any
+    ) -> Self:
         """Rescale all scores so that held-out labels are as probable as they can be."""
         self._ask("recalibrate", X, lengths, y, **settings)
         return self
@@ -238,7 +252,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         """Return what can be promised of errors, after `calibrate`."""
         return self._asked().guarantees(*args, **settings)
 
-    def transform(self, X: Any, *, lengths: Any = None) -> Any:
+    def transform(self, X: Sequences, *, lengths: Lengths | None = None) -> Any:
         """Return what the estimator is given of X."""
         return self._given(X, lengths)[0]
 
@@ -246,7 +260,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         require_fitted(self)
         return self.estimator_
 
-    def _ask(self, method: str, X: Any, lengths: Any, /, *args: Any, **settings: Any) -> Any:
+    def _ask(self, method: str, X: Sequences, lengths: Lengths | None, /, *args: Any, **settings: Any) -> Any:
         model = self._asked()
         question: Callable[..., Any] | None = getattr(model, method, None)
         if question is None:
@@ -254,7 +268,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         seen, how = self._given(X, lengths)
         return question(seen, *args, **how, **settings)
 
-    def _given(self, X: Any, lengths: Any) -> tuple[Any, dict[str, Any]]:
+    def _given(self, X: Sequences, lengths: Lengths | None) -> tuple[Any, dict[str, Any]]:
         """Return what the estimator sees, with the lengths that go with it."""
         items = SplitItems(fitted_structure(self._asked()), X, lengths)
         return items.through(self.transformers_), items.lengths

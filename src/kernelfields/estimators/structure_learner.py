@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from ..checks import require_settings, shown
 from ..data.labels import name_outputs
+from ..data.types import Outputs, SampleWeight, Sequences
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.model_wrapper import ModelWrapper
@@ -105,7 +106,15 @@ class StructureLearner(ModelWrapper):
         self.verbose = verbose
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_dev: Any = None, y_dev: Any = None) -> Self:
+    def fit(
+        self,
+        X: Sequences,
+        y: Outputs,
+        *,
+        sample_weight: SampleWeight | None = None,
+        X_dev: Sequences | None = None,
+        y_dev: Outputs | None = None,
+    ) -> Self:
         """Fit to labelled sequences, rows or graphs.
 
         Parameters
@@ -176,7 +185,7 @@ class StructureLearner(ModelWrapper):
         return self.model_
 
 
-def _held_out(X: Any, y: Any, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:
+def _held_out(X: Sequences | None, y: Outputs | None, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:
     """Held-out sequences with labels that training had, None for others; None if there are no sequences."""
     if not require_both(X, y):
         return None

@@ -14,6 +14,7 @@ from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
 from ..data.base_measure import kept_measure
 from ..data.training import Training, warn_of
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..decoders import Decoder
 from ..distributed import shared_out
 from ..errors import InputError
@@ -187,12 +188,12 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Sequences,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths | None = None,
+        sample_weight: SampleWeight | None = None,
+        X_unlabelled: Sequences | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
