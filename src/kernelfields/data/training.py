@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -93,7 +93,7 @@ def read_training(
     sample_weight: Any = None,
     loss: str | LossSettings | CustomLoss = "log",
     constraints: str | Rule | None = None,
-    known: list[Any] | None = None,
+    known: Sequence[Hashable] | None = None,
     classes: Any = None,
     observed_only: bool = False,
     by_parts: bool = False,

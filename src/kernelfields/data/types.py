@@ -87,6 +87,22 @@ class Learner(Protocol):
         """Return all settings by name."""
 
 
+class Transformer(Protocol):
+    """What turns sequences into others, as scikit-learn's transformers do with rows."""
+
+    @property
+    def fit(self) -> Callable[..., object]:
+        """Takes sequences and, perhaps, labels."""
+
+    @property
+    def transform(self) -> Callable[..., Any]:
+        """Takes sequences."""
+
+    @property
+    def set_params(self) -> Callable[..., object]:
+        """Takes settings by name."""
+
+
 class FittedModel(Protocol):
     """A model that has learnt which labels there are, and labels sequences or rows."""
 

@@ -56,7 +56,7 @@ from ..models.separate_kernels import SeparateKernels
 from ..models.terms import kernel_solver, solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
-from ..objective import Certificate
+from ..objective import Certificate, Point
 from ..observations import in_precision
 from ..posterior import require_posterior
 from ..selection import Atoms, Growth, GrowthTask, Selection, SelectionReason, SelectionStep
@@ -194,7 +194,7 @@ class KernelModel(SequenceLabeller):
             warm = warm_element(last, problem, kernels, observations, training.encoded.classes, data.others)
             start = start if warm is None else warm
 
-        def draft(point: Any) -> KernelModel:
+        def draft(point: Point) -> KernelModel:
             model = copy(self)
             model._kernels, model.edge_kernel_, model.fourier_ = kernels, edge_kernel, expanded.fourier
             model._take(training, observations, gather(point, expanded.bases), data.others, point)
@@ -359,7 +359,7 @@ class KernelModel(SequenceLabeller):
         observations: Any,
         gathered: Gathered,
         others: BoundParts,
-        point: Any,
+        point: Point,
         *,
         whole: bool = False,
     ) -> None:

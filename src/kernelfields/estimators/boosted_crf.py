@@ -223,7 +223,7 @@ class BoostedCRF(SequenceLabeller):
         seed = int(random_state(self.random_state).randint(2**31 - 1))
         draws = np.random.default_rng(seed)
 
-        def draft(_: Any) -> BoostedCRF:
+        def draft(_: object) -> BoostedCRF:
             model = copy.copy(self)
             model._take(training, boosting, boosting.element)
             return model
@@ -350,7 +350,7 @@ class ForestScorer(Scorer):
         """Return the clique type that it is about."""
         return frozenset({self.clique})
 
-    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+    def add_scores(self, batch: Any, features: Array, into: dict[str, Array]) -> None:
         """Ask all trees."""
         if sparse.issparse(features):
             raise InputError("BoostedCRF needs dense features: trees look at every column of every row.")
@@ -358,7 +358,7 @@ class ForestScorer(Scorer):
         add(into, self.clique, values.reshape(batch.cliques[self.clique].shape))
 
 
-def _seen_by(clique: str, chain: EdgeBatch, features: Any) -> Array:
+def _seen_by(clique: str, chain: EdgeBatch, features: Array) -> Array:
     """Return what the trees of a clique type look at: vertices, or the first vertex of every edge."""
     matrix = np.asarray(features, dtype=np.float64)
     return matrix if clique == "node" else matrix[chain.edge_tails]

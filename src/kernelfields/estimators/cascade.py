@@ -17,7 +17,18 @@ from ..data.inputs import in_order, read_inputs
 from ..data.labels import encode, index_of, read_labels, require_sequences, unlabelled_items
 from ..data.reading import extractor_for
 from ..data.sample_weights import read_weights
-from ..data.types import Allowed, Groups, Lengths, Outputs, SampleWeight, Seed, Sequences
+from ..data.types import (
+    Allowed,
+    FittedModel,
+    Groups,
+    Learner,
+    Lengths,
+    Outputs,
+    SampleWeight,
+    Seed,
+    Sequences,
+    SparseMatrix,
+)
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_graph_windows, stack_tree_windows, stack_windows
@@ -130,8 +141,8 @@ class Cascade(Parameterised, Routed, Savable):
 
     def __init__(
         self,
-        first: Any,
-        second: Any,
+        first: Learner,
+        second: Learner,
         *,
         window: int = 15,
         folds: int | None = 5,
@@ -344,7 +355,7 @@ class _Items(NamedTuple):
         links = None if self.links is None else pick(self.links, ids)
         return _Items(pick(self.sequences, ids), links, None if self.weights is None else self.weights[ids])
 
-    def for_model(self, model: Any) -> list[Any]:
+    def for_model(self, model: object) -> list[Any]:
         """Return them as a model takes them; one without links in its structure sees none."""
         structure = structure_of(getattr(model, "structure", "chain"))
         if self.links is None or not structure.linked:
@@ -352,7 +363,7 @@ class _Items(NamedTuple):
         return [structure.item(x, part) for x, part in zip(self.sequences, self.links, strict=True)]
 
 
-def _fitted(model: Any, items: _Items, labels: MaybeLabels) -> Any:
+def _fitted(model: Learner, items: _Items, labels: MaybeLabels) -> FittedModel:
     """Return a copy of a model, fitted."""
     from sklearn.base import clone
 
@@ -380,7 +391,7 @@ def _lengths_of(sequences: list[Any]) -> Array:
     return np.array([x.shape[0] if sparse.issparse(x) else len(x) for x in sequences], dtype=np.int64)
 
 
-def _beside(window: Array, x: Any) -> Any:
+def _beside(window: Array, x: Any) -> Array | SparseMatrix:
     if sparse.issparse(x):
         return sparse.hstack([sparse.csr_matrix(window, dtype=x.dtype), x], format="csr")
     return np.concatenate([window, x], axis=1, dtype=x.dtype)

@@ -14,7 +14,7 @@ from ..checks import one_of, require_settings, shown
 from ..constraints import Rule
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import FittedModel, Lengths, Outputs, SampleWeight, Sequences
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.observers import ProgressLine
@@ -187,7 +187,7 @@ class ClassifierMarkovModel(SequenceLabeller):
         total = above.sum(axis=-1, keepdims=True)
         return np.divide(above, total, out=np.full(above.shape, 1 / above.shape[-1]), where=total > 0)
 
-    def _fitted(self, data: LabelledSet, rows: Array, counts: Array | None) -> Any:
+    def _fitted(self, data: LabelledSet, rows: Array, counts: Array | None) -> FittedModel | None:
         """Return a classifier of some positions; None if they have one label, or there are none."""
         from sklearn.base import clone
 
@@ -212,7 +212,7 @@ class ClassifierMarkovModel(SequenceLabeller):
         return fitted_model(self, ProjectionScorer(last, after))
 
 
-def _require_classifier(model: Any) -> None:
+def _require_classifier(model: object) -> None:
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
         raise InputError(f"classifier is {shown(model)}; it must be a classifier as scikit-learn has them.")
     if not hasattr(model, "predict_proba"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -44,7 +44,7 @@ from ..models.linear_problem import LinearFit, solver_of, widened_scorers
 from ..models.model import Model, fitted_structure
 from ..models.parts import FixedScores, Part, Parts, fixed_measure, looked_at, norms_of, parts_of
 from ..models.scorers import LearntScorer
-from ..objective import Certificate, Problem
+from ..objective import Certificate, Point, Problem
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
 from ..structures import Structure
 from ..tables import loss_settings, structure_of
@@ -264,7 +264,11 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     @starts_afresh
     def fit_stream(
-        self, sentences: Any, *, memory_limit: int = 2**31, directory: str | os.PathLike[str] | None = None
+        self,
+        sentences: str | os.PathLike[str] | Iterable[object],
+        *,
+        memory_limit: int = 2**31,
+        directory: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit to more sentences than memory holds: their features are kept in files, and read in turn.
 
@@ -309,7 +313,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         X: Sequences,
         y: Outputs,
         *,
-        classes: Any = None,
+        classes: Sequence[Hashable] | None = None,
         lengths: Lengths | None = None,
         sample_weight: SampleWeight | None = None,
     ) -> Self:
@@ -349,7 +353,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         y: Outputs,
         lengths: Lengths | None,
         sample_weight: SampleWeight | None,
-        known: list[Any] | None = None,
+        known: Sequence[Hashable] | None = None,
         base: CRF | None = None,
     ) -> Training:
         """Read and check a training set, changing nothing."""
@@ -398,7 +402,7 @@ class CRF(LinearAttributes, SequenceLabeller):
             start = self._start(fit) if self.warm_start and base is None else None
             return self._first_guess(fit.problem) if start is None else start
 
-        def draft(point: Any) -> CRF:
+        def draft(point: Point) -> CRF:
             return self._draft(fit, point.element)
 
         watching = observers(reporter(self.run.callback, draft), stopping)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -164,7 +164,7 @@ class FieldClustering(ModelWrapper):
         return model
 
 
-def _shares(marginals: Any) -> Array:
+def _shares(marginals: Sequence[Array]) -> Array:
     """Return the mean over all positions."""
     rows = [np.reshape(one, (-1, np.shape(one)[-1])) for one in marginals]
     return np.asarray(np.concatenate(rows).mean(axis=0, dtype=np.float64))

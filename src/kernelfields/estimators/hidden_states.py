@@ -138,7 +138,7 @@ class HiddenStates(Parameterised, Routed, Savable):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: CRF | KernelCRF,
         *,
         n_states: int | Mapping[Any, int] = 2,
         method: str = "gradient",
@@ -208,7 +208,7 @@ class HiddenStates(Parameterised, Routed, Savable):
 
     def _fitted(
         self, training: StateTraining, random: np.random.RandomState, X: Sequences, how: Mapping[str, Any]
-    ) -> Any:
+    ) -> CRF | KernelCRF:
         """Return a model of states that begins with a guess."""
         from sklearn.base import clone
 
@@ -364,13 +364,13 @@ def _decoder(given: str | Decoder) -> Decoder:
     return rule
 
 
-def _n_states(name: str, value: Any) -> None:
+def _n_states(name: str, value: object) -> None:
     """Check a number of states, or one for every label."""
     for one in value.values() if isinstance(value, Mapping) else [value]:
         whole(1, 10_000)(name, one)
 
 
-def _share(name: str, value: Any) -> None:
+def _share(name: str, value: object) -> None:
     if require_share(name, value) == 1:
         raise InputError(f"{name} is {shown(value)}; states that have all in common are one.")
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of
@@ -260,7 +261,7 @@ class HMM(SequenceLabeller):
         return best
 
     @staticmethod
-    def _guess(given: Any, allowed: Array, rng: Any) -> Array:
+    def _guess(given: npt.ArrayLike | None, allowed: Array, rng: np.random.Generator) -> Array:
         """Probabilities to start from: those given, or even ones, a little shaken."""
         weights = rng.gamma(5.0, size=allowed.shape) if given is None else np.asarray(given, dtype=float)
         weights = np.where(allowed, weights, 0.0)
@@ -410,7 +411,7 @@ def _higher(left: EMResult, right: EMResult) -> bool:
     return bool(left.objectives) and (not right.objectives or left.objectives[-1] > right.objectives[-1])
 
 
-def require_distributions(given: Any, shape: tuple[int, ...], what: str) -> Array:
+def require_distributions(given: npt.ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     """Refuse what is no distribution, or none in each row."""
     try:
         array = np.asarray(given, dtype=np.float64)

@@ -14,7 +14,7 @@ from ..checks import require_settings
 from ..constraints import Rule
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences, SparseMatrix
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.provenance import provenance_of
@@ -222,7 +222,7 @@ def _require_directed(structure: str | Structure) -> None:
         raise InputError("MEMM conditions a label on one other label: structure must be 'chain' or 'tree'.")
 
 
-def _nodes(chain: EdgeBatch, features: Any) -> LinearFeatures | SparseFeatures:
+def _nodes(chain: EdgeBatch, features: Array | SparseMatrix) -> LinearFeatures | SparseFeatures:
     return (
         SparseFeatures(chain, "node", features)
         if sparse.issparse(features)
@@ -230,7 +230,7 @@ def _nodes(chain: EdgeBatch, features: Any) -> LinearFeatures | SparseFeatures:
     )
 
 
-def _labels_before(data: LabelledSet) -> Any:
+def _labels_before(data: LabelledSet) -> sparse.csr_matrix:
     """One row per position with a 1 for the label before it; the last column means there is none."""
     labels, chain = data.encoded.labels, data.chain
     before = np.full(len(labels), chain.n_labels)

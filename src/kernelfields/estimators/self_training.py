@@ -13,7 +13,7 @@ from ..checks import as_list, is_list, one_of, optional, require_settings, requi
 from ..data.groups import pick
 from ..data.labels import UNOBSERVED
 from ..data.sample_weights import read_weights
-from ..data.types import Outputs, SampleWeight, Sequences
+from ..data.types import FittedModel, Learner, Outputs, SampleWeight, Sequences
 from ..errors import InputError
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.observers import ProgressLine
@@ -96,7 +96,7 @@ class SelfTraining(ModelWrapper):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Learner,
         *,
         threshold: float = 0.75,
         k_best: int | None = None,
@@ -177,13 +177,13 @@ class SelfTraining(ModelWrapper):
         self.estimator_, self.classes_, self.n_iter_ = model, model.classes_, done
         self.transduction_, self.labelled_iter_ = labels, since
 
-    def _fitted_model(self) -> Any:
+    def _fitted_model(self) -> FittedModel:
         """Return the last model; a classifier of rows as one of sequences, which can be asked more."""
         model = self.estimator_
         rows = isinstance(model, KernelLogisticRegression) and not model.structure_.linked
         return model.sequence_model() if rows else model
 
-    def _guesses(self, model: Any, X: list[Any], labels: Labelled) -> PseudoLabels:
+    def _guesses(self, model: FittedModel, X: list[Any], labels: Labelled) -> PseudoLabels:
         if self.by == "position":
             return of_positions(model, X, labels)
         return of_sequences(model, X, labels, average=self.by == "average")
@@ -202,7 +202,7 @@ class _Task(NamedTuple):
     weights: Array | None
     held_out: dict[str, Any]
 
-    def fitted(self, estimator: Any) -> Any:
+    def fitted(self, estimator: Learner) -> FittedModel:
         """Return a copy of an estimator, fitted to the sequences that have labels.
 
         One that takes ``X_unlabelled`` gets the others, too: its kernels may look at them, or its loss learn
@@ -230,7 +230,7 @@ _CHECKS = {
 }
 
 
-def _require_estimator(model: Any) -> None:
+def _require_estimator(model: object) -> None:
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "predict", "get_params")):
         raise InputError(f"estimator is {shown(model)}; it must be a model of sequences.")
 

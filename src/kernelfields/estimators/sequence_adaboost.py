@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..boosting.exponential import ExponentialLoss
 from ..boosting.sequence_features import LabelPairFeatures, PositionFeatures
 from ..boosting.sequences import SequenceBoosting, boost
@@ -17,7 +18,7 @@ from ..checks import optional, require_flag, require_positive, require_settings,
 from ..constraints import Forbidden, Rule
 from ..data.rules import offset_of, read_rules
 from ..data.sample_weights import read_weights
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences, SparseMatrix
 from ..decoders import Decoder
 from ..fitting.provenance import provenance_of
 from ..fitting.run import open_observer, starts_afresh
@@ -161,7 +162,7 @@ class SequenceAdaBoost(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-        def draft(_: Any) -> SequenceAdaBoost:
+        def draft(_: object) -> SequenceAdaBoost:
             model = copy.copy(self)
             keep_scorers(model, self._scorers(boosting), len(model.classes_))
             return model
@@ -173,7 +174,9 @@ class SequenceAdaBoost(SequenceLabeller):
         self.n_iter_ = len(done.bounds)
         return self
 
-    def _boosting(self, data: LabelledSet, forbidden: Forbidden | None, weights: Any) -> SequenceBoosting:
+    def _boosting(
+        self, data: LabelledSet, forbidden: Forbidden | None, weights: SampleWeight | None
+    ) -> SequenceBoosting:
         """Return boosting before its first round."""
         L, labels = data.chain.n_labels, data.encoded.labels
         require_memory(f"{L} labels", 4 * 8 * data.chain.n_edges * L * L)
@@ -187,7 +190,7 @@ class SequenceAdaBoost(SequenceLabeller):
         parts = [LabelPairFeatures(chain, labels), PositionFeatures(chain, columns, labels)]
         return SequenceBoosting(loss, parts, float(self.max_step), self.n_candidates)
 
-    def _columns(self, features: Any, chain: ChainBatch) -> sparse.csc_matrix:
+    def _columns(self, features: Array | SparseMatrix, chain: ChainBatch) -> sparse.csc_matrix:
         """Return features, and beside them what stands for the bias and for the ends of sequences."""
         T = chain.n_vertices
         ends = np.zeros((T, 3))

@@ -141,7 +141,9 @@ class StructureLearner(ModelWrapper):
         self.trials_, self.classes_ = search.trials, self.model_.classes_
         return self
 
-    def _extended(self, model: Any, search: StructureSearch, line: ProgressLine) -> tuple[Any, list[str]]:
+    def _extended(
+        self, model: CRF | KernelCRF, search: StructureSearch, line: ProgressLine
+    ) -> tuple[CRF | KernelCRF, list[str]]:
         """Return the model with all candidates that pay, and their names."""
         left = _members(self.candidates, model)
         kept: list[str] = []
@@ -194,7 +196,7 @@ def _held_out(X: Sequences | None, y: Outputs | None, model: CRF | KernelCRF) ->
     return X, name_outputs(model.structure_, labels, inputs, model.classes_, inputs.links)
 
 
-def _members(candidates: Sequence[CliqueType | CliqueFamily], model: Any) -> list[CliqueType]:
+def _members(candidates: Sequence[CliqueType | CliqueFamily], model: CRF | KernelCRF) -> list[CliqueType]:
     """Return all candidates, each once; what is none is refused."""
     found: list[CliqueType] = []
     for k, one in enumerate(candidates):

@@ -223,7 +223,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         dual = margin_dual(self, solver, problem, training)
         history: list[Round] = []
 
-        def draft(point: Any) -> StructuredSVM:
+        def draft(point: Point) -> StructuredSVM:
             model = copy.copy(self)
             model._take(face, training, expanded, point.element)
             return model
