@@ -23,6 +23,7 @@ from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, encode_outputs
 from .reading import Extractor
 from .rules import read_rules, require_possible
+from .types import Outputs, SampleWeight
 
 
 class Observed(NamedTuple):
@@ -86,11 +87,11 @@ class Training(NamedTuple):
 def read_training(
     inputs: Inputs,
     extractor: Extractor | None,
-    y: Any,
+    y: Outputs,
     structure: Structure,
     *,
     own: Collection[str] = frozenset(),
-    sample_weight: Any = None,
+    sample_weight: SampleWeight | None = None,
     loss: str | LossSettings | CustomLoss = "log",
     constraints: str | Rule | None = None,
     known: Sequence[Hashable] | None = None,

@@ -23,6 +23,7 @@ from ..data.training import (
     read_training,
     require_labelling,
 )
+from ..data.types import Lengths, Outputs, SampleWeight, Sequences
 from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
 from ..fitting.run import precision_of
@@ -233,11 +234,11 @@ class KernelRecipe:
 
     def read(
         self,
-        X: Any,
-        y: Any,
-        lengths: Any,
-        sample_weight: Any,
-        X_unlabelled: Any = None,
+        X: Sequences,
+        y: Outputs,
+        lengths: Lengths | None,
+        sample_weight: SampleWeight | None,
+        X_unlabelled: Sequences | None = None,
     ) -> Training:
         """Read and check a training set, and sequences without labels as far as kernels look at them."""
         structure, verbatim = structure_of(self.structure), takes_objects(self.kernel)
@@ -254,7 +255,11 @@ class KernelRecipe:
         return self._training(structure, inputs, extractor, y, sample_weight)
 
     def _read_apart(
-        self, structure: Structure, parts: SetAside, sample_weight: Any, X_unlabelled: Any
+        self,
+        structure: Structure,
+        parts: SetAside,
+        sample_weight: SampleWeight | None,
+        X_unlabelled: Sequences | None,
     ) -> Training:
         """Read what has labels as the training set, and what has none for kernels to look at."""
         verbatim, rest = takes_objects(self.kernel), parts.rest(X_unlabelled, self.uses_unlabelled)
@@ -289,8 +294,8 @@ class KernelRecipe:
         structure: Structure,
         inputs: Inputs,
         extractor: Extractor | None,
-        y: Any,
-        sample_weight: Any,
+        y: Outputs,
+        sample_weight: SampleWeight | None,
     ) -> Training:
         if self._edge_part is not None:
             require_labelling(structure, "The part 'edge_kernel'")

@@ -13,6 +13,7 @@ from ..data.labels import UNOBSERVED, Encoded, encode_outputs
 from ..data.reading import Extractor, read_to_fit
 from ..data.rules import require_possible
 from ..data.training import Observed, require_seen
+from ..data.types import Lengths, Outputs, Sequences
 from ..errors import InputError
 from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure
 from .parts import (
@@ -40,9 +41,9 @@ class LabelledSet(NamedTuple):
 def read_labelled(
     structure: Structure,
     features: Any,
-    X: Any,
-    y: Any,
-    lengths: Any,
+    X: Sequences,
+    y: Outputs,
+    lengths: Lengths | None,
     known: list[Any] | None = None,
     fitted: Extractor | None = None,
     *,
