@@ -20,7 +20,7 @@ from .inputs import Inputs, read_inputs
 from .labels import Encoded, encode, plain, read_labels, require_sequences
 from .masks import require_unmasked_outputs
 from .reading import linked, read_to_predict
-from .types import Outputs, Sequences
+from .types import Items, Outputs
 
 PLAIN = {int, str, bool}
 """Types of labels that are neither missing nor fractions."""
@@ -52,7 +52,7 @@ class Rows(NamedTuple):
         return np.column_stack([sequence, rows - self.offsets[sequence]])
 
 
-def read_rows(model: Any, X: Sequences, *, fitting: bool) -> Rows:
+def read_rows(model: Any, X: Items, *, fitting: bool) -> Rows:
     """Read X, one matrix or a list of them, as scikit-learn does.
 
     ``model`` gets ``n_features_in_`` and ``feature_names_in_`` if it is being fitted, and is asked for them
@@ -74,7 +74,7 @@ def read_rows(model: Any, X: Sequences, *, fitting: bool) -> Rows:
         raise InputError(str(error)) from error
 
 
-def _read_sequences(model: Any, structure: Structure, X: Sequences, fitting: bool) -> Inputs:
+def _read_sequences(model: Any, structure: Structure, X: Items, fitting: bool) -> Inputs:
     if not fitting:
         names = getattr(model, "feature_names_in_", None)
         return read_to_predict(structure, None, X, None, model.n_features_in_, names)
@@ -87,7 +87,7 @@ def _read_sequences(model: Any, structure: Structure, X: Sequences, fitting: boo
     return inputs
 
 
-def _are_sequences(X: Sequences) -> bool:
+def _are_sequences(X: Items) -> bool:
     """Whether X is a list of matrices rather than one of rows."""
     if isinstance(X, np.ndarray):
         return X.ndim == 3

@@ -23,7 +23,7 @@ from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, encode_outputs
 from .reading import Extractor
 from .rules import read_rules, require_possible
-from .types import Outputs, SampleWeight
+from .types import Outputs, Weights
 
 
 class Observed(NamedTuple):
@@ -91,7 +91,7 @@ def read_training(
     structure: Structure,
     *,
     own: Collection[str] = frozenset(),
-    sample_weight: SampleWeight | None = None,
+    sample_weight: Weights = None,
     loss: str | LossSettings | CustomLoss = "log",
     constraints: str | Rule | None = None,
     known: Sequence[Hashable] | None = None,

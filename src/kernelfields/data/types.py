@@ -120,7 +120,7 @@ ItemLike = Sequence[object] | MatrixLike | Mapping[str, object] | NetworkxGraph 
 """One item of X: a row of features for every position, or a list of rows, tokens, symbols, or whatever else a
 kernel compares; for trees and graphs features and links, as a tuple or by name."""
 
-Sequences = Sequence[ItemLike] | MatrixLike | Series
+Items = Sequence[ItemLike] | MatrixLike | Series
 """X: a list of items, or one matrix with all rows; with ``lengths`` where these are of several sequences."""
 
 OutputLike = Sequence[Hashable] | Sequence[Sequence[Hashable]] | Array | Series | float | None
@@ -130,16 +130,16 @@ None or −1 stands for no labels. Of rows it is the label itself, and so where 
 Outputs = Sequence[OutputLike] | Sequence[Hashable] | MatrixLike | Series
 """y: a list with an output for every item, or one list or array with the labels of all positions or rows."""
 
-Lengths = Sequence[int] | Array | Series
-"""Numbers of positions of the sequences whose rows are all in one matrix."""
+Lengths = Sequence[int] | Array | Series | None
+"""Numbers of positions of the sequences whose rows are all in one matrix; None where X is a list."""
 
-SampleWeight = Sequence[float] | Array | Series
-"""How many times each sequence counts, or each row."""
+Weights = Sequence[float] | Array | Series | None
+"""How many times each item or each row counts; None for once."""
 
-Groups = Sequence[Hashable] | Array | Series
-"""The group of every sequence: those of one group stay together in folds."""
+Groups = Sequence[Hashable] | Array | Series | None
+"""The group of every sequence, all of which is in one fold; None where each is a group by itself."""
 
-Allowed = Sequence[Sequence[Hashable | Collection[Hashable] | Array] | Array | None] | Array
+Allowed = Sequence[Sequence[Hashable | Collection[Hashable] | Array] | Array | None] | Array | None
 """For every sequence None or, for every position, None, a label, several labels, or a mask of labels."""
 
 Seed = int | np.integer[Any] | np.random.RandomState | None

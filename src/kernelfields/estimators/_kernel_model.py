@@ -15,7 +15,7 @@ from ..checks import each, require_not_negative, require_settings
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
 from ..data.training import Training
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
@@ -119,14 +119,14 @@ class KernelModel(SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_dev: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
-        X_unlabelled: Sequences | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -231,7 +231,7 @@ class KernelModel(SequenceLabeller):
         self,
         data: KernelTraining,
         selection: Selection,
-        X_dev: Sequences | None,
+        X_dev: Items | None,
         y_dev: Outputs | None,
         given: tuple[Any, Any, Any, Any],
     ) -> Self:
@@ -283,12 +283,7 @@ class KernelModel(SequenceLabeller):
         return SelectionHeldOut(task, observations, training, held_out, fixed, data.others)
 
     def full_gap(
-        self,
-        X: Sequences,
-        y: Outputs,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
+        self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None
     ) -> Certificate | None:
         """Certify the model among all functions of its kernels' spaces, not only those of its subspace.
 

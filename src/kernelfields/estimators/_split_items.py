@@ -8,7 +8,7 @@ from typing import Any
 
 from ..arrays import Array, offsets_of
 from ..data.inputs import read_lengths
-from ..data.types import Lengths, Sequences, SparseMatrix, Transformer
+from ..data.types import Items, Lengths, SparseMatrix, Transformer
 from ..errors import InputError
 from ..features.stacking import stack_rows
 from ..structures import Structure
@@ -17,7 +17,7 @@ from ..structures import Structure
 class SplitItems:
     """X as users give it: sequences for transformers, and what goes with them."""
 
-    def __init__(self, structure: Structure, X: Sequences, lengths: Lengths | None) -> None:
+    def __init__(self, structure: Structure, X: Items, lengths: Lengths) -> None:
         self._structure = structure
         given, self._links = structure.split(X, lengths)
         self.lengths: dict[str, Any] = {} if lengths is None else {"lengths": lengths}

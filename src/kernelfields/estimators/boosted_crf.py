@@ -20,7 +20,7 @@ from ..data.reading import linked
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training, require_labelling
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -164,19 +164,19 @@ class BoostedCRF(SequenceLabeller):
     class_weight: dict[Any, float] | str | None = None
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_dev: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
@@ -234,9 +234,7 @@ class BoostedCRF(SequenceLabeller):
         self.losses_, self.stop_reason_ = values, reason
         return self
 
-    def _training(
-        self, X: Sequences, y: Outputs, lengths: Lengths | None, sample_weight: SampleWeight | None
-    ) -> Training:
+    def _training(self, X: Items, y: Outputs, lengths: Lengths, sample_weight: Weights) -> Training:
         structure = structure_of(self.structure)
         require_labelling(structure, "BoostedCRF")
         apart = set_aside(structure, X, y, lengths)
@@ -292,7 +290,7 @@ class BoostedCRF(SequenceLabeller):
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
     def _held_out(
-        self, training: Training, boosting: Boosting, X: Sequences | None, y: Outputs | None
+        self, training: Training, boosting: Boosting, X: Items | None, y: Outputs | None
     ) -> BoostingHeldOut | None:
         if X is None and y is None:
             return None

@@ -21,13 +21,13 @@ from ..data.types import (
     Allowed,
     FittedModel,
     Groups,
+    Items,
     Learner,
     Lengths,
     Outputs,
-    SampleWeight,
     Seed,
-    Sequences,
     SparseMatrix,
+    Weights,
 )
 from ..decoders import Decoder
 from ..errors import InputError
@@ -170,12 +170,12 @@ class Cascade(Parameterised, Routed, Savable):
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        groups: Groups | None = None,
-        sample_weight: SampleWeight | None = None,
+        lengths: Lengths = None,
+        groups: Groups = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Fit the first model to every fold's complement, the second to what they say, the first to all.
 
@@ -229,10 +229,10 @@ class Cascade(Parameterised, Routed, Savable):
 
     def predict(
         self,
-        X: Sequences,
+        X: Items,
         *,
-        lengths: Lengths | None = None,
-        allowed: Allowed | None = None,
+        lengths: Lengths = None,
+        allowed: Allowed = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
     ) -> Labels:
@@ -242,41 +242,32 @@ class Cascade(Parameterised, Routed, Savable):
         result: Labels = self.second_.predict(seen, **how)
         return result
 
-    def predict_marginals(
-        self, X: Sequences, *, lengths: Lengths | None = None, allowed: Allowed | None = None
-    ) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None) -> list[Array]:
         """Return p(y_t|x) of the second model: a (T, L) array per sequence, columns as in ``classes_``."""
         seen = self._handed_on(X, lengths)
         result: list[Array] = self.second_.predict_marginals(seen, allowed=allowed)
         return result
 
     def predict_kbest(
-        self, X: Sequences, k: int, *, lengths: Lengths | None = None, allowed: Allowed | None = None
+        self, X: Items, k: int, *, lengths: Lengths = None, allowed: Allowed = None
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Return the k best labellings of every sequence with log p(y|x), by the second model."""
         seen = self._handed_on(X, lengths)
         result: list[Any] = self.second_.predict_kbest(seen, k, allowed=allowed)
         return result
 
-    def sequence_log_proba(self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, *, lengths: Lengths = None) -> Array:
         """Log p(y|x) of whole labellings, by the second model."""
         seen = self._handed_on(X, lengths)
         result: Array = self.second_.sequence_log_proba(seen, y)
         return result
 
-    def score(
-        self,
-        X: Sequences,
-        y: Outputs,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-    ) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         seen = self._handed_on(X, lengths)
         return float(self.second_.score(seen, y, sample_weight=sample_weight))
 
-    def _sequences(self, X: Any, lengths: Lengths | None, tokens: bool, width: int | None) -> list[Any]:
+    def _sequences(self, X: Any, lengths: Lengths, tokens: bool, width: int | None) -> list[Any]:
         """X as a list: arrays checked once, with their own numbers; tokens as they are."""
         if tokens and self.keep_inputs_:
             raise InputError("keep_inputs needs arrays of features, not tokens.")
@@ -311,7 +302,7 @@ class Cascade(Parameterised, Routed, Savable):
     def _rehearse(self) -> None:
         self.predict([])
 
-    def _handed_on(self, X: Sequences, lengths: Lengths | None) -> list[Any]:
+    def _handed_on(self, X: Items, lengths: Lengths) -> list[Any]:
         """What the second model sees of sequences to predict."""
         require_fitted(self)
         structure = fitted_structure(self)

@@ -12,9 +12,10 @@ import numpy as np
 from ..arrays import Array
 from ..checks import one_of, require_settings, shown
 from ..constraints import Rule
+from ..data.reading import FeatureSetting
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
-from ..data.types import FittedModel, Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import FittedModel, Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.observers import ProgressLine
@@ -115,22 +116,15 @@ class ClassifierMarkovModel(SequenceLabeller):
     _: KW_ONLY
     kind: str = HMM_KIND
     pseudocount: float = 0.1
-    features: Any = None
+    features: FeatureSetting = None
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
-    random_state: Any = None
+    random_state: Seed = None
     verbose: int = 0
 
     @starts_afresh
-    def fit(
-        self,
-        X: Sequences,
-        y: Outputs,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-    ) -> Self:
+    def fit(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> Self:
         """Fit all classifiers, and count.
 
         Parameters

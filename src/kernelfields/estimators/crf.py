@@ -15,9 +15,9 @@ from ..checks import require_settings
 from ..constraints import Rule
 from ..data.base_measure import kept_measure
 from ..data.labels import unlabelled_items
-from ..data.reading import read_to_fit
+from ..data.reading import FeatureSetting, read_to_fit
 from ..data.training import Training, read_training
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -194,7 +194,7 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     penalty: float = 1.0
     _: KW_ONLY
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     parts: Parts = Parts()
     l1: float = 0.0
@@ -208,21 +208,21 @@ class CRF(LinearAttributes, SequenceLabeller):
     max_iter: int = 1000
     posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_dev: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
-        X_unlabelled: Sequences | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -310,12 +310,12 @@ class CRF(LinearAttributes, SequenceLabeller):
     @starts_afresh
     def partial_fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
         classes: Sequence[Hashable] | None = None,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Go on from the present weights with more sequences.
 
@@ -349,10 +349,10 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     def _training(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
-        lengths: Lengths | None,
-        sample_weight: SampleWeight | None,
+        lengths: Lengths,
+        sample_weight: Weights,
         known: Sequence[Hashable] | None = None,
         base: CRF | None = None,
     ) -> Training:
@@ -384,7 +384,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         )
 
     def _search(
-        self, training: Training, X_dev: Sequences | None, y_dev: Outputs | None, base: CRF | None = None
+        self, training: Training, X_dev: Items | None, y_dev: Outputs | None, base: CRF | None = None
     ) -> tuple[Found, LinearFit]:
         """Minimise and keep what was found, on top of the weights of ``base``; return it, and of what."""
         solver = solver_of(self)

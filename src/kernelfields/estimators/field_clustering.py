@@ -10,7 +10,8 @@ import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
-from ..data.types import Lengths, SampleWeight, Sequences
+from ..data.reading import FeatureSetting
+from ..data.types import Items, Lengths, Seed, Weights
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
 from ..fitting.run_settings import Run
@@ -112,14 +113,14 @@ class FieldClustering(ModelWrapper):
     penalty: float = 1.0
     stay: float = 0.9
     balance: float = 1.0
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     basis: str | Approximation | None = None
     start: str = "kmeans"
     n_init: int = 5
     tol: float = 1e-2
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
@@ -129,12 +130,7 @@ class FieldClustering(ModelWrapper):
 
     @starts_afresh
     def fit(
-        self,
-        X: Sequences,
-        y: None = None,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
+        self, X: Items, y: None = None, *, lengths: Lengths = None, sample_weight: Weights = None
     ) -> Self:
         """Fit to sequences without labels.
 

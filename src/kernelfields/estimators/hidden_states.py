@@ -14,7 +14,7 @@ from ..data.labels import look_up_outputs, name_outputs, read_allowed
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.training import require_labelling
-from ..data.types import Allowed, Lengths, Outputs, SampleWeight, Seed, Sequences
+from ..data.types import Allowed, Items, Lengths, Outputs, Seed, Weights
 from ..decoders import ABSTAINED, Decoder, Posterior, Viterbi, best_allowed
 from ..errors import InputError, ModelFormatError
 from ..fitting.observers import ProgressLine
@@ -166,12 +166,12 @@ class HiddenStates(Parameterised, Routed, Savable):
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_unlabelled: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -207,7 +207,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         return self
 
     def _fitted(
-        self, training: StateTraining, random: np.random.RandomState, X: Sequences, how: Mapping[str, Any]
+        self, training: StateTraining, random: np.random.RandomState, X: Items, how: Mapping[str, Any]
     ) -> CRF | KernelCRF:
         """Return a model of states that begins with a guess."""
         from sklearn.base import clone
@@ -220,10 +220,10 @@ class HiddenStates(Parameterised, Routed, Savable):
 
     def predict(
         self,
-        X: Sequences,
+        X: Items,
         *,
-        lengths: Lengths | None = None,
-        allowed: Allowed | None = None,
+        lengths: Lengths = None,
+        allowed: Allowed = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
     ) -> Labels:
@@ -236,9 +236,7 @@ class HiddenStates(Parameterised, Routed, Savable):
             labels = np.where(sure, labels, ABSTAINED)
         return self._named(scored, labels)
 
-    def predict_marginals(
-        self, X: Sequences, *, lengths: Lengths | None = None, allowed: Allowed | None = None
-    ) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, sums over states."""
         scored = self._scored(X, lengths, allowed)
         marginals = self._label_marginals(scored)
@@ -247,7 +245,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         return result
 
     def predict_states(
-        self, X: Sequences, *, lengths: Lengths | None = None, allowed: Allowed | None = None
+        self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None
     ) -> list[list[Any]]:
         """Return the best state sequence: pairs of a label and the number of its state, from 0 on."""
         scored = self._scored(X, lengths, allowed)
@@ -258,13 +256,13 @@ class HiddenStates(Parameterised, Routed, Savable):
         flat = [(names[k], n) for k, n in zip(self.owners_[states].tolist(), place, strict=True)]
         return [flat[a:b] for a, b in pairwise(scored.batch.offsets.tolist())]
 
-    def predict_state_marginals(self, X: Sequences, *, lengths: Lengths | None = None) -> list[Array]:
+    def predict_state_marginals(self, X: Items, *, lengths: Lengths = None) -> list[Array]:
         """Return p(h_t|x) for every position: an array with a column for every state per sequence."""
         require_fitted(self)
         result: list[Array] = self.estimator_.predict_marginals(X, lengths=lengths)
         return result
 
-    def sequence_log_proba(self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, *, lengths: Lengths = None) -> Array:
         """Log p(y|x) of whole labellings, a sum over states; where a label is None, over all labels.
 
         It is −inf for labellings that constraints forbid, or with a label that training did not have.
@@ -278,7 +276,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         result[strange] = -np.inf
         return result
 
-    def sample(self, X: Sequences, n: int = 1, *, lengths: Lengths | None = None) -> list[Labels]:
+    def sample(self, X: Items, n: int = 1, *, lengths: Lengths = None) -> list[Labels]:
         """Return n draws from p(y|x) for all sequences: labels of states, seeded as ``estimator`` is."""
         require_whole("n", n, 0)
         require_fitted(self)
@@ -286,14 +284,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         drawn = self.estimator_.sample(X, n, lengths=lengths)
         return [[[names[state] for state in states] for states in one] for one in drawn]
 
-    def score(
-        self,
-        X: Sequences,
-        y: Outputs,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-    ) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
 
         Positions whose label is None do not count.
@@ -311,7 +302,7 @@ class HiddenStates(Parameterised, Routed, Savable):
             raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
         return float(np.average(self._decoded(scored, None) == truth, weights=weights))
 
-    def _scored(self, X: Sequences, lengths: Lengths | None, allowed: Allowed | None) -> ScoredBatch:
+    def _scored(self, X: Items, lengths: Lengths, allowed: Allowed) -> ScoredBatch:
         """Return scores of states, −inf for those of labels that are not allowed."""
         require_fitted(self)
         scored: ScoredBatch = self.estimator_._batch(X, lengths, None)

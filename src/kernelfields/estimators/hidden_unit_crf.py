@@ -13,11 +13,11 @@ from ..arrays import Array
 from ..checks import chosen, require_settings, whole
 from ..constraints import Rule
 from ..data.labels import unlabelled_items
-from ..data.reading import read_to_fit
+from ..data.reading import FeatureSetting, read_to_fit
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training, require_labelling, warn_of
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -127,7 +127,7 @@ class HiddenUnitCRF(SequenceLabeller):
     _: KW_ONLY
     n_units: int = 100
     parts: Parts = Parts()
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     loss: str | Log = "log"
@@ -137,19 +137,19 @@ class HiddenUnitCRF(SequenceLabeller):
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-2
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_dev: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
@@ -189,9 +189,7 @@ class HiddenUnitCRF(SequenceLabeller):
             warn_of(result.reason, result.progress, None)
         return self
 
-    def _training(
-        self, X: Sequences, y: Outputs, lengths: Lengths | None, sample_weight: SampleWeight | None
-    ) -> Training:
+    def _training(self, X: Items, y: Outputs, lengths: Lengths, sample_weight: Weights) -> Training:
         """Read and check a training set, changing nothing."""
         structure = structure_of(self.structure)
         require_labelling(structure, "n_units")

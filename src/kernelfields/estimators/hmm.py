@@ -21,7 +21,7 @@ from ..data.rules import require_respected
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.states import encode_states
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..distributed import shared_expectations
 from ..emissions import Emissions, Family, ObservedSequences
@@ -135,18 +135,13 @@ class HMM(SequenceLabeller):
     tol: float = 1e-6
     max_iter: int = 500
     decoder: str | Decoder = "viterbi"
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
-        self,
-        X: Sequences,
-        y: Outputs | None = None,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
+        self, X: Items, y: Outputs | None = None, *, lengths: Lengths = None, sample_weight: Weights = None
     ) -> Self:
         """Fit to sequences.
 
@@ -320,18 +315,13 @@ class HMM(SequenceLabeller):
         rows = np.vstack([self.start_, self.transitions_])
         return int(np.maximum((rows > 0).sum(axis=1) - 1, 0).sum()) + self.emissions_.n_parameters
 
-    def log_probability(self, X: Sequences, *, lengths: Lengths | None = None) -> Array:
+    def log_probability(self, X: Items, *, lengths: Lengths = None) -> Array:
         """Log p(x) of every sequence, summed over all states."""
         scored = self._batch(X, lengths, None)
         return scored.batch.log_partition(scored.scores)
 
     def score(
-        self,
-        X: Sequences,
-        y: Outputs | None = None,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
+        self, X: Items, y: Outputs | None = None, *, lengths: Lengths = None, sample_weight: Weights = None
     ) -> float:
         """Return the share of positions labelled right; without y, log p(x) per position."""
         if y is not None:
@@ -339,11 +329,11 @@ class HMM(SequenceLabeller):
         scored = self._batch(X, lengths, None)
         return float(scored.batch.log_partition(scored.scores).sum() / max(scored.batch.n_vertices, 1))
 
-    def aic(self, X: Sequences, *, lengths: Lengths | None = None) -> float:
+    def aic(self, X: Items, *, lengths: Lengths = None) -> float:
         """Akaike's criterion, 2·(number of parameters) − 2 log p(x); lower is better."""
         return float(2 * self.n_parameters_ - 2 * self.log_probability(X, lengths=lengths).sum())
 
-    def bic(self, X: Sequences, *, lengths: Lengths | None = None) -> float:
+    def bic(self, X: Items, *, lengths: Lengths = None) -> float:
         """Bayesian criterion, (number of parameters)·log(positions) − 2 log p(x); lower is better."""
         scored = self._batch(X, lengths, None)
         value = scored.batch.log_partition(scored.scores).sum()
@@ -365,7 +355,7 @@ class HMM(SequenceLabeller):
     def _hidden(self) -> HiddenMarkovModel:
         return HiddenMarkovModel(self.start_, self.transitions_, self.emissions_)
 
-    def _read(self, X: Sequences, lengths: Lengths | None, *, as_rows: bool = False) -> Inputs:
+    def _read(self, X: Items, lengths: Lengths, *, as_rows: bool = False) -> Inputs:
         X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
         data = self.emissions_.family.read(X, lengths, self.emissions_)
         return Inputs(data.observations, data.offsets, None)

@@ -12,9 +12,10 @@ from scipy import sparse
 from ..arrays import Array
 from ..checks import require_settings
 from ..constraints import Rule
+from ..data.reading import FeatureSetting
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences, SparseMatrix
+from ..data.types import Items, Lengths, Outputs, Seed, SparseMatrix, Weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.provenance import provenance_of
@@ -112,26 +113,19 @@ class MEMM(SequenceLabeller):
     _: KW_ONLY
     edge_penalty: float | None = None
     structure: str | Structure = "chain"
-    features: Any = None
+    features: FeatureSetting = None
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
-    def fit(
-        self,
-        X: Sequences,
-        y: Outputs,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-    ) -> Self:
+    def fit(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -160,7 +154,7 @@ class MEMM(SequenceLabeller):
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
         return self
 
-    def _problem(self, data: LabelledSet, sample_weight: SampleWeight | None) -> Problem:
+    def _problem(self, data: LabelledSet, sample_weight: Weights) -> Problem:
         """Logistic regression: every position a chain of its own, the label before it a feature."""
         edge = self.penalty if self.edge_penalty is None else self.edge_penalty
         positions = ChainBatch(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)

@@ -13,7 +13,7 @@ from ..checks import as_list, is_list, one_of, optional, require_settings, requi
 from ..data.groups import pick
 from ..data.labels import UNOBSERVED
 from ..data.sample_weights import read_weights
-from ..data.types import FittedModel, Learner, Outputs, SampleWeight, Sequences
+from ..data.types import FittedModel, Items, Learner, Outputs, Weights
 from ..errors import InputError
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.observers import ProgressLine
@@ -119,12 +119,12 @@ class SelfTraining(ModelWrapper):
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        X_unlabelled: Sequences | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_dev: Sequences | None = None,
+        X_unlabelled: Items | None = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to sequences of which some have labels.
@@ -235,7 +235,7 @@ def _require_estimator(model: object) -> None:
         raise InputError(f"estimator is {shown(model)}; it must be a model of sequences.")
 
 
-def _read(X: Sequences, y: Outputs, more: Sequences | None) -> tuple[list[Any], Labelled]:
+def _read(X: Items, y: Outputs, more: Items | None) -> tuple[list[Any], Labelled]:
     """Return all sequences, and their labels; None for those without any."""
     sequences, outputs = as_list(X), as_list(y)
     for name, given in (

@@ -13,13 +13,13 @@ from ..checks import is_list, shown
 from ..data.types import (
     FittedModel,
     Groups,
+    Items,
     Learner,
     Lengths,
     Outputs,
-    SampleWeight,
-    Sequences,
     SparseMatrix,
     Transformer,
+    Weights,
 )
 from ..errors import InputError, ModelFormatError
 from ..features.stacking import stack_rows
@@ -148,15 +148,15 @@ class SequencePipeline(Parameterised, Routed, Savable):
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs | None = None,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        groups: Groups | None = None,
-        X_dev: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        groups: Groups = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
-        X_unlabelled: Sequences | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit the transformers one after the other, and the estimator to what the last returns.
 
@@ -204,61 +204,46 @@ class SequencePipeline(Parameterised, Routed, Savable):
         self._have(fitted, model, int(given_rows.shape[1]))
         return self
 
-    def predict(self, X: Sequences, *, lengths: Lengths | None = None, **settings: object) -> Labels:
+    def predict(self, X: Items, *, lengths: Lengths = None, **settings: object) -> Labels:
         """Label sequences, as the estimator does, with its options: ``allowed``, ``decoder``, ``abstain``."""
         result: Labels = self._ask("predict", X, lengths, **settings)
         return result
 
-    def predict_marginals(
-        self, X: Sequences, *, lengths: Lengths | None = None, **settings: object
-    ) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, **settings: object) -> list[Array]:
         """Return p(y_t|x): a (T, L) array per sequence, columns as in ``classes_``."""
         result: list[Array] = self._ask("predict_marginals", X, lengths, **settings)
         return result
 
-    def predict_kbest(
-        self, X: Sequences, k: int, *, lengths: Lengths | None = None, **settings: object
-    ) -> list[Any]:
+    def predict_kbest(self, X: Items, k: int, *, lengths: Lengths = None, **settings: object) -> list[Any]:
         """Return the k best labellings of every sequence with log p(y|x)."""
         result: list[Any] = self._ask("predict_kbest", X, lengths, k, **settings)
         return result
 
-    def predict_sets(self, X: Sequences, *, lengths: Lengths | None = None, **settings: object) -> list[Any]:
+    def predict_sets(self, X: Items, *, lengths: Lengths = None, **settings: object) -> list[Any]:
         """Return sets of labels that hold the right one as often as promised; needs `calibrate`."""
         result: list[Any] = self._ask("predict_sets", X, lengths, **settings)
         return result
 
-    def sequence_log_proba(self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, *, lengths: Lengths = None) -> Array:
         """Log p(y|x) of whole labellings."""
         result: Array = self._ask("sequence_log_proba", X, lengths, y)
         return result
 
-    def sample(self, X: Sequences, n: int = 1, *, lengths: Lengths | None = None) -> list[Labels]:
+    def sample(self, X: Items, n: int = 1, *, lengths: Lengths = None) -> list[Labels]:
         """Draw n labellings of every sequence from p(y|x)."""
         result: list[Labels] = self._ask("sample", X, lengths, n)
         return result
 
-    def score(
-        self,
-        X: Sequences,
-        y: Outputs,
-        *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-    ) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         return float(self._ask("score", X, lengths, y, sample_weight=sample_weight))
 
-    def calibrate(
-        self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None, **settings: object
-    ) -> Self:
+    def calibrate(self, X: Items, y: Outputs, *, lengths: Lengths = None, **settings: object) -> Self:
         """Keep what held-out sequences show of errors, for ``predict(..., error_at_most=)``."""
         self._ask("calibrate", X, lengths, y, **settings)
         return self
 
-    def recalibrate(
-        self, X: Sequences, y: Outputs, *, lengths: Lengths | None = None, **settings: object
-    ) -> Self:
+    def recalibrate(self, X: Items, y: Outputs, *, lengths: Lengths = None, **settings: object) -> Self:
         """Rescale all scores so that held-out labels are as probable as they can be."""
         self._ask("recalibrate", X, lengths, y, **settings)
         return self
@@ -267,9 +252,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         """Return what can be promised of errors, after `calibrate`."""
         return self._asked().guarantees(*args, **settings)
 
-    def transform(
-        self, X: Sequences, *, lengths: Lengths | None = None
-    ) -> Sequence[Any] | Array | SparseMatrix:
+    def transform(self, X: Items, *, lengths: Lengths = None) -> Sequence[Any] | Array | SparseMatrix:
         """Return what the estimator is given of X."""
         return self._given(X, lengths)[0]
 
@@ -277,9 +260,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         require_fitted(self)
         return self.estimator_
 
-    def _ask(
-        self, method: str, X: Sequences, lengths: Lengths | None, /, *args: object, **settings: object
-    ) -> Any:
+    def _ask(self, method: str, X: Items, lengths: Lengths, /, *args: object, **settings: object) -> Any:
         model = self._asked()
         question: Callable[..., Any] | None = getattr(model, method, None)
         if question is None:
@@ -287,7 +268,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         seen, how = self._given(X, lengths)
         return question(seen, *args, **how, **settings)
 
-    def _given(self, X: Sequences, lengths: Lengths | None) -> tuple[Any, dict[str, Any]]:
+    def _given(self, X: Items, lengths: Lengths) -> tuple[Any, dict[str, Any]]:
         """Return what the estimator sees, with the lengths that go with it."""
         items = SplitItems(fitted_structure(self._asked()), X, lengths)
         return items.through(self.transformers_), items.lengths

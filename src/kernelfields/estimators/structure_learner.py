@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from ..checks import require_settings, shown
 from ..data.labels import name_outputs
-from ..data.types import Outputs, SampleWeight, Sequences
+from ..data.types import Items, Outputs, Weights
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.model_wrapper import ModelWrapper
@@ -108,11 +108,11 @@ class StructureLearner(ModelWrapper):
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        sample_weight: SampleWeight | None = None,
-        X_dev: Sequences | None = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences, rows or graphs.
@@ -187,7 +187,7 @@ class StructureLearner(ModelWrapper):
         return self.model_
 
 
-def _held_out(X: Sequences | None, y: Outputs | None, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:
+def _held_out(X: Items | None, y: Outputs | None, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:
     """Held-out sequences with labels that training had, None for others; None if there are no sequences."""
     if not require_both(X, y):
         return None

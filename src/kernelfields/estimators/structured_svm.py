@@ -13,8 +13,9 @@ from ..arrays import Array
 from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
 from ..data.base_measure import kept_measure
+from ..data.reading import FeatureSetting
 from ..data.training import Training, warn_of
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..distributed import shared_out
 from ..errors import InputError
@@ -172,7 +173,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     norm: str = "squared"
     rescaling: str = "margin"
     cost: Any = "hamming"
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
@@ -181,19 +182,19 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     tol: float = 1e-3
     max_iter: int = 1000
     warm_start: bool = False
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_unlabelled: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 

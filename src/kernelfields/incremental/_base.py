@@ -18,7 +18,7 @@ from ..constraints import Forbidden, Rule
 from ..data.rules import barred_scores, offset_of, read_rules
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..decoders import Decoder
 from ..errors import InputError, ScoreError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
@@ -105,12 +105,12 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
     @starts_afresh
     def partial_fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
         classes: Any = None,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Go on from the present weights, fitted or loaded: one pass through more sequences.
 
@@ -241,12 +241,12 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Sequences,
+        X: Items,
         y: Outputs,
         *,
-        lengths: Lengths | None = None,
-        sample_weight: SampleWeight | None = None,
-        X_dev: Sequences | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
         y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
@@ -282,7 +282,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         return self
 
     def _sweep(
-        self, data: LabelledSet, sample_weight: SampleWeight | None
+        self, data: LabelledSet, sample_weight: Weights
     ) -> tuple[AnySweep, BoundParts, Forbidden | None]:
         """Return weights of zero for a training set, the parts that they are of, and what is forbidden."""
         forbidden = self._forbidden(data)

@@ -25,7 +25,7 @@ from ..data.base_measure import CliqueMeasures
 from ..data.reading import read_to_fit
 from ..data.seeds import random_state
 from ..data.state_starts import k_means
-from ..data.types import Lengths, Outputs, SampleWeight, Sequences
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..errors import InputError
 from ..fitting.run import precision_of
 from ..fitting.settings import CHECKS
@@ -62,10 +62,10 @@ class Clusters(NamedTuple):
 def fit_clusters(
     settings: Any,
     make: Callable[..., Any],
-    X: Sequences,
+    X: Items,
     y: Outputs | None,
-    lengths: Lengths | None,
-    sample_weight: SampleWeight | None,
+    lengths: Lengths,
+    sample_weight: Weights,
     *,
     structure: Any,
     stay: float,
