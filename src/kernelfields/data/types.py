@@ -117,15 +117,15 @@ MatrixLike = Array | SparseMatrix | DataFrame
 """Rows of features, or, in an array, a symbol in the place of each."""
 
 ItemLike = Sequence[object] | MatrixLike | Mapping[str, object] | NetworkxGraph | TensorGraph
-"""One item of X: a row of features for every position, or a list of rows, tokens, symbols, or whatever else a
-kernel compares; for trees and graphs features and links, as a tuple or by name."""
+"""One item of X: a matrix with a row of features for every position, or a list of rows, tokens, symbols, or
+other objects that a kernel compares; of trees and graphs features and links, in a tuple or by name."""
 
 Items = Sequence[ItemLike] | MatrixLike | Series
 """X: a list of items, or one matrix with all rows; with ``lengths`` where these are of several sequences."""
 
 OutputLike = Sequence[Hashable] | Sequence[Sequence[Hashable]] | Array | Series | float | None
 """What y has for one item: a label sequence, or heads, a tree, pairs, rows of labels, as the structure says.
-None or −1 stands for no labels. Of rows it is the label itself, and so where one list has all labels."""
+None or −1 stands for no labels. Where X is rows, or y one list for all positions, it is the label itself."""
 
 Outputs = Sequence[OutputLike] | Sequence[Hashable] | MatrixLike | Series
 """y: a list with an output for every item, or one list or array with the labels of all positions or rows."""
@@ -137,10 +137,10 @@ Weights = Sequence[float] | Array | Series | None
 """How many times each item or each row counts; None for once."""
 
 Groups = Sequence[Hashable] | Array | Series | None
-"""The group of every sequence, all of which is in one fold; None where each is a group by itself."""
+"""The group of every sequence: a group is in one fold as a whole; None where each sequence is a group."""
 
 Allowed = Sequence[Sequence[Hashable | Collection[Hashable] | Array] | Array | None] | Array | None
 """For every sequence None or, for every position, None, a label, several labels, or a mask of labels."""
 
 Seed = int | np.integer[Any] | np.random.RandomState | None
-"""What random numbers begin with, as in scikit-learn; None stands for NumPy's own generator."""
+"""Where random numbers come from, as in scikit-learn: a seed, or a generator; None is that of NumPy."""
