@@ -15,6 +15,7 @@ from ..checks import each, require_not_negative, require_settings
 from ..data.base_measure import BaseMeasure, kept_measure
 from ..data.seeds import random_state
 from ..data.training import Training
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.held_out import HeldOutSet, read_held_out
@@ -55,7 +56,7 @@ from ..models.separate_kernels import SeparateKernels
 from ..models.terms import kernel_solver, solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..models.warm import warm_element
-from ..objective import Certificate
+from ..objective import Certificate, Point
 from ..observations import in_precision
 from ..posterior import require_posterior
 from ..selection import Atoms, Growth, GrowthTask, Selection, SelectionReason, SelectionStep
@@ -118,14 +119,14 @@ class KernelModel(SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -193,7 +194,7 @@ class KernelModel(SequenceLabeller):
             warm = warm_element(last, problem, kernels, observations, training.encoded.classes, data.others)
             start = start if warm is None else warm
 
-        def draft(point: Any) -> KernelModel:
+        def draft(point: Point) -> KernelModel:
             model = copy(self)
             model._kernels, model.edge_kernel_, model.fourier_ = kernels, edge_kernel, expanded.fourier
             model._take(training, observations, gather(point, expanded.bases), data.others, point)
@@ -230,8 +231,8 @@ class KernelModel(SequenceLabeller):
         self,
         data: KernelTraining,
         selection: Selection,
-        X_dev: Any,
-        y_dev: Any,
+        X_dev: Items | None,
+        y_dev: Outputs | None,
         given: tuple[Any, Any, Any, Any],
     ) -> Self:
         """Let the space grow, fit all coefficients at the end, and take over what was found."""
@@ -282,7 +283,7 @@ class KernelModel(SequenceLabeller):
         return SelectionHeldOut(task, observations, training, held_out, fixed, data.others)
 
     def full_gap(
-        self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
+        self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None
     ) -> Certificate | None:
         """Certify the model among all functions of its kernels' spaces, not only those of its subspace.
 
@@ -353,7 +354,7 @@ class KernelModel(SequenceLabeller):
         observations: Any,
         gathered: Gathered,
         others: BoundParts,
-        point: Any,
+        point: Point,
         *,
         whole: bool = False,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,8 +15,9 @@ from ..checks import require_settings
 from ..constraints import Rule
 from ..data.base_measure import kept_measure
 from ..data.labels import unlabelled_items
-from ..data.reading import read_to_fit
+from ..data.reading import FeatureSetting, read_to_fit
 from ..data.training import Training, read_training
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -43,7 +44,7 @@ from ..models.linear_problem import LinearFit, solver_of, widened_scorers
 from ..models.model import Model, fitted_structure
 from ..models.parts import FixedScores, Part, Parts, fixed_measure, looked_at, norms_of, parts_of
 from ..models.scorers import LearntScorer
-from ..objective import Certificate, Problem
+from ..objective import Certificate, Point, Problem
 from ..solvers import LBFGS, OWLQN, ConjugateGradients, Solver, Stop
 from ..structures import Structure
 from ..tables import loss_settings, structure_of
@@ -193,7 +194,7 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     penalty: float = 1.0
     _: KW_ONLY
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     parts: Parts = Parts()
     l1: float = 0.0
@@ -207,21 +208,21 @@ class CRF(LinearAttributes, SequenceLabeller):
     max_iter: int = 1000
     posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -263,7 +264,11 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     @starts_afresh
     def fit_stream(
-        self, sentences: Any, *, memory_limit: int = 2**31, directory: str | os.PathLike[str] | None = None
+        self,
+        sentences: str | os.PathLike[str] | Iterable[object],
+        *,
+        memory_limit: int = 2**31,
+        directory: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit to more sentences than memory holds: their features are kept in files, and read in turn.
 
@@ -304,7 +309,13 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     @starts_afresh
     def partial_fit(
-        self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
+        self,
+        X: Items,
+        y: Outputs,
+        *,
+        classes: Sequence[Hashable] | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Go on from the present weights with more sequences.
 
@@ -338,11 +349,11 @@ class CRF(LinearAttributes, SequenceLabeller):
 
     def _training(
         self,
-        X: Any,
-        y: Any,
-        lengths: Any,
-        sample_weight: Any,
-        known: list[Any] | None = None,
+        X: Items,
+        y: Outputs,
+        lengths: Lengths,
+        sample_weight: Weights,
+        known: Sequence[Hashable] | None = None,
         base: CRF | None = None,
     ) -> Training:
         """Read and check a training set, changing nothing."""
@@ -373,7 +384,7 @@ class CRF(LinearAttributes, SequenceLabeller):
         )
 
     def _search(
-        self, training: Training, X_dev: Any, y_dev: Any, base: CRF | None = None
+        self, training: Training, X_dev: Items | None, y_dev: Outputs | None, base: CRF | None = None
     ) -> tuple[Found, LinearFit]:
         """Minimise and keep what was found, on top of the weights of ``base``; return it, and of what."""
         solver = solver_of(self)
@@ -391,7 +402,7 @@ class CRF(LinearAttributes, SequenceLabeller):
             start = self._start(fit) if self.warm_start and base is None else None
             return self._first_guess(fit.problem) if start is None else start
 
-        def draft(point: Any) -> CRF:
+        def draft(point: Point) -> CRF:
             return self._draft(fit, point.element)
 
         watching = observers(reporter(self.run.callback, draft), stopping)

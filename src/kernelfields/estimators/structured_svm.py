@@ -13,7 +13,9 @@ from ..arrays import Array
 from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
 from ..data.base_measure import kept_measure
+from ..data.reading import FeatureSetting
 from ..data.training import Training, warn_of
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..distributed import shared_out
 from ..errors import InputError
@@ -171,7 +173,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     norm: str = "squared"
     rescaling: str = "margin"
     cost: Any = "hamming"
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
@@ -180,19 +182,19 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     tol: float = 1e-3
     max_iter: int = 1000
     warm_start: bool = False
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -222,7 +224,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         dual = margin_dual(self, solver, problem, training)
         history: list[Round] = []
 
-        def draft(point: Any) -> StructuredSVM:
+        def draft(point: Point) -> StructuredSVM:
             model = copy.copy(self)
             model._take(face, training, expanded, point.element)
             return model
