@@ -11,9 +11,12 @@ from ..arrays import Array
 from ..errors import InputError
 from ..structures import SEQUENCES, Words
 from .seeds import random_state
+from .types import Groups, Seed
 
 
-def fold_numbers(count: int, folds: int | None, groups: Any, seed: Any, words: Words = SEQUENCES) -> Array:
+def fold_numbers(
+    count: int, folds: int | None, groups: Groups, seed: Seed, words: Words = SEQUENCES
+) -> Array:
     """Give every sequence the number of its fold, from 0; sequences of one group share one.
 
     Groups are shuffled and dealt out in turn. Without ``folds`` every group is a fold of its own;

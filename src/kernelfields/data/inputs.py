@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..observations import column_order, names_of
 from ..structures import SEQUENCES, Words
 from .masks import require_unmasked
+from .types import Lengths
 
 FILLED = "write x.filled(np.nan) for models that take missing values, or fill in what they should be"
 
@@ -203,7 +204,7 @@ def _read_flat(
     return Inputs(matrix, offsets, names_of(X) if names is None else names)
 
 
-def read_lengths(lengths: Any) -> Array:
+def read_lengths(lengths: Lengths) -> Array:
     """Return whole numbers, none negative."""
     try:
         result = np.asarray(lengths)

@@ -241,7 +241,7 @@ def encode_outputs(
     structure: Structure,
     y: Any,
     inputs: Inputs,
-    known: list[Any] | None = None,
+    known: Sequence[Hashable] | None = None,
     classes: Any = None,
 ) -> Encoded:
     """Read the outputs of a training set, and what answers can be.

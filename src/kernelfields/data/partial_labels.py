@@ -10,9 +10,10 @@ import numpy as np
 from ..errors import InputError
 from .labels import UNOBSERVED
 from .rows import Rows, read_row_labels
+from .types import Outputs
 
 
-def read_partial_labels(y: Any, rows: Rows) -> tuple[list[Hashable], int | None]:
+def read_partial_labels(y: Outputs, rows: Rows) -> tuple[list[Hashable], int | None]:
     """Return the labels of all rows, None where they are missing, and how that was written: None or −1.
 
     A sequence may be None or −1 as a whole.

@@ -34,8 +34,11 @@ class Verbatim:
 
 Extractor = TemplateFeatures | DictFeatures | MissingValues | TokensAndArrays | Verbatim
 
+FeatureSetting = str | Templates | TemplateFeatures | DictFeatures | MissingValues | TokensAndArrays | None
+"""What to look at in tokens: the name of a set, templates, an extractor; None for arrays and dictionaries."""
 
-def extractor_for(features: Any, X: Any, *, verbatim: bool = False) -> Extractor | None:
+
+def extractor_for(features: FeatureSetting, X: Any, *, verbatim: bool = False) -> Extractor | None:
     """Return a new extractor: the one asked for; one for dictionaries if X has them; none for arrays.
 
     With ``verbatim``, strings are observations themselves.
@@ -134,7 +137,7 @@ def read_rows(extractor: Extractor | None, X: Any) -> Inputs:
 
 def read_to_fit(
     structure: Structure,
-    features: Any,
+    features: FeatureSetting,
     X: Any,
     lengths: Any,
     *,

@@ -20,6 +20,7 @@ from .inputs import Inputs, read_inputs
 from .labels import Encoded, encode, plain, read_labels, require_sequences
 from .masks import require_unmasked_outputs
 from .reading import linked, read_to_predict
+from .types import Items, Outputs
 
 PLAIN = {int, str, bool}
 """Types of labels that are neither missing nor fractions."""
@@ -51,7 +52,7 @@ class Rows(NamedTuple):
         return np.column_stack([sequence, rows - self.offsets[sequence]])
 
 
-def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
+def read_rows(model: Any, X: Items, *, fitting: bool) -> Rows:
     """Read X, one matrix or a list of them, as scikit-learn does.
 
     ``model`` gets ``n_features_in_`` and ``feature_names_in_`` if it is being fitted, and is asked for them
@@ -73,7 +74,7 @@ def read_rows(model: Any, X: Any, *, fitting: bool) -> Rows:
         raise InputError(str(error)) from error
 
 
-def _read_sequences(model: Any, structure: Structure, X: Any, fitting: bool) -> Inputs:
+def _read_sequences(model: Any, structure: Structure, X: Items, fitting: bool) -> Inputs:
     if not fitting:
         names = getattr(model, "feature_names_in_", None)
         return read_to_predict(structure, None, X, None, model.n_features_in_, names)
@@ -86,7 +87,7 @@ def _read_sequences(model: Any, structure: Structure, X: Any, fitting: bool) -> 
     return inputs
 
 
-def _are_sequences(X: Any) -> bool:
+def _are_sequences(X: Items) -> bool:
     """Whether X is a list of matrices rather than one of rows."""
     if isinstance(X, np.ndarray):
         return X.ndim == 3
@@ -103,7 +104,7 @@ def _is_matrix(item: Any) -> bool:
         return True
 
 
-def read_row_labels(y: Any, rows: Rows) -> list[Hashable]:
+def read_row_labels(y: Outputs, rows: Rows) -> list[Hashable]:
     """Return the label of every row; None where it is missing."""
     if y is None:
         raise InputError("A classifier requires y to be passed, but the target y is None.")
@@ -133,7 +134,7 @@ def encode_row_labels(labels: list[Hashable]) -> Encoded:
     return encode([labels])
 
 
-def _column(y: Any) -> list[Any]:
+def _column(y: Outputs) -> list[Any]:
     """Labels of rows; an array of one column is one, with a warning."""
     from sklearn.utils import column_or_1d
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
 from ..structures import SEQUENCES, Words
 from .masks import require_unmasked
+from .types import Weights
 
 
-def read_weights(weights: Any, count: int, words: Words = SEQUENCES) -> Array:
+def read_weights(weights: Weights, count: int, words: Words = SEQUENCES) -> Array:
     """Return one finite weight, not negative, for every instance."""
     require_unmasked(weights, "sample_weight", "give 0 for what is not to count")
     try:

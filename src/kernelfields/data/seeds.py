@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ..checks import shown
 from ..errors import InputError
 
 
-def random_state(seed: Any) -> Any:
+def random_state(seed: object) -> np.random.RandomState:
     """Return a RandomState for a seed, a RandomState, or None, which stands for NumPy's own."""
     if seed is None or seed is np.random:
         return np.random.mtrand._rand

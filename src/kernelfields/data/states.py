@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..arrays import Array
 from ..emissions.vocabulary import distinct_integers
 from ..errors import InputError
 from .labels import Encoded, encode, read_labels
+from .types import Outputs
 
 
-def encode_states(y: Any, sizes: Array) -> Encoded:
+def encode_states(y: Outputs, sizes: Array) -> Encoded:
     """Return classes, and labels as indices into them; −1 where one is None."""
     flat = _integers(y, sizes)
     if flat is None:
@@ -23,7 +22,7 @@ def encode_states(y: Any, sizes: Array) -> Encoded:
     return Encoded(labels, classes)
 
 
-def _integers(y: Any, sizes: Array) -> Array | None:
+def _integers(y: Outputs, sizes: Array) -> Array | None:
     """All labels in one array if they come as arrays of whole numbers of the right lengths."""
     if isinstance(y, np.ndarray) and y.ndim == 1 and np.issubdtype(y.dtype, np.integer):
         return y if len(y) == sizes.sum() else None

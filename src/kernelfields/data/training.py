@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, encode_outputs
 from .reading import Extractor
 from .rules import read_rules, require_possible
+from .types import Outputs, Weights
 
 
 class Observed(NamedTuple):
@@ -86,14 +87,14 @@ class Training(NamedTuple):
 def read_training(
     inputs: Inputs,
     extractor: Extractor | None,
-    y: Any,
+    y: Outputs,
     structure: Structure,
     *,
     own: Collection[str] = frozenset(),
-    sample_weight: Any = None,
+    sample_weight: Weights = None,
     loss: str | LossSettings | CustomLoss = "log",
     constraints: str | Rule | None = None,
-    known: list[Any] | None = None,
+    known: Sequence[Hashable] | None = None,
     classes: Any = None,
     observed_only: bool = False,
     by_parts: bool = False,

@@ -13,6 +13,7 @@ from ..approximation import FourierMap
 from ..arrays import Array
 from ..checks import each, require_not_negative, require_settings
 from ..data.base_measure import BaseMeasure
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.run import starts_afresh
@@ -96,14 +97,14 @@ class KernelModel(ObjectiveModel):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -154,7 +155,7 @@ class KernelModel(ObjectiveModel):
         return fit
 
     def full_gap(
-        self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None
+        self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None
     ) -> Certificate | None:
         """Certify the model among all functions of its kernels' spaces, not only those of its subspace.
 

@@ -20,6 +20,7 @@ from ..data.reading import linked
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training, require_labelling
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -163,20 +164,20 @@ class BoostedCRF(SequenceLabeller):
     class_weight: dict[Any, float] | str | None = None
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -222,7 +223,7 @@ class BoostedCRF(SequenceLabeller):
         seed = int(random_state(self.random_state).randint(2**31 - 1))
         draws = np.random.default_rng(seed)
 
-        def draft(_: Any) -> BoostedCRF:
+        def draft(_: object) -> BoostedCRF:
             model = copy.copy(self)
             model._take(training, boosting, boosting.element)
             return model
@@ -233,7 +234,7 @@ class BoostedCRF(SequenceLabeller):
         self.losses_, self.stop_reason_ = values, reason
         return self
 
-    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+    def _training(self, X: Items, y: Outputs, lengths: Lengths, sample_weight: Weights) -> Training:
         structure = structure_of(self.structure)
         require_labelling(structure, "BoostedCRF")
         apart = set_aside(structure, X, y, lengths)
@@ -288,7 +289,9 @@ class BoostedCRF(SequenceLabeller):
         forbidden = training.forbidden
         return None if forbidden is None else offset_of(forbidden, chain, np.float64)
 
-    def _held_out(self, training: Training, boosting: Boosting, X: Any, y: Any) -> BoostingHeldOut | None:
+    def _held_out(
+        self, training: Training, boosting: Boosting, X: Items | None, y: Outputs | None
+    ) -> BoostingHeldOut | None:
         if X is None and y is None:
             return None
         held_out = read_held_out(self, training, X, y)
@@ -345,7 +348,7 @@ class ForestScorer(Scorer):
         """Return the clique type that it is about."""
         return frozenset({self.clique})
 
-    def add_scores(self, batch: Any, features: Any, into: dict[str, Array]) -> None:
+    def add_scores(self, batch: Any, features: Array, into: dict[str, Array]) -> None:
         """Ask all trees."""
         if sparse.issparse(features):
             raise InputError("BoostedCRF needs dense features: trees look at every column of every row.")
@@ -353,7 +356,7 @@ class ForestScorer(Scorer):
         add(into, self.clique, values.reshape(batch.cliques[self.clique].shape))
 
 
-def _seen_by(clique: str, chain: EdgeBatch, features: Any) -> Array:
+def _seen_by(clique: str, chain: EdgeBatch, features: Array) -> Array:
     """Return what the trees of a clique type look at: vertices, or the first vertex of every edge."""
     matrix = np.asarray(features, dtype=np.float64)
     return matrix if clique == "node" else matrix[chain.edge_tails]

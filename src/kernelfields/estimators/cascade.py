@@ -17,6 +17,18 @@ from ..data.inputs import in_order, read_inputs
 from ..data.labels import encode, index_of, read_labels, require_sequences, unlabelled_items
 from ..data.reading import extractor_for
 from ..data.sample_weights import read_weights
+from ..data.types import (
+    Allowed,
+    FittedModel,
+    Groups,
+    Items,
+    Learner,
+    Lengths,
+    Outputs,
+    Seed,
+    SparseMatrix,
+    Weights,
+)
 from ..decoders import Decoder
 from ..errors import InputError
 from ..features import stack_graph_windows, stack_tree_windows, stack_windows
@@ -129,15 +141,15 @@ class Cascade(Parameterised, Routed, Savable):
 
     def __init__(
         self,
-        first: Any,
-        second: Any,
+        first: Learner,
+        second: Learner,
         *,
         window: int = 15,
         folds: int | None = 5,
         keep_inputs: bool = False,
         weight: float = 1.0,
         refit: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.first = first
@@ -157,7 +169,13 @@ class Cascade(Parameterised, Routed, Savable):
 
     @starts_afresh
     def fit(
-        self, X: Any, y: Any, *, lengths: Any = None, groups: Any = None, sample_weight: Any = None
+        self,
+        X: Items,
+        y: Outputs,
+        *,
+        lengths: Lengths = None,
+        groups: Groups = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Fit the first model to every fold's complement, the second to what they say, the first to all.
 
@@ -211,10 +229,10 @@ class Cascade(Parameterised, Routed, Savable):
 
     def predict(
         self,
-        X: Any,
+        X: Items,
         *,
-        lengths: Any = None,
-        allowed: Any = None,
+        lengths: Lengths = None,
+        allowed: Allowed = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
     ) -> Labels:
@@ -224,32 +242,32 @@ class Cascade(Parameterised, Routed, Savable):
         result: Labels = self.second_.predict(seen, **how)
         return result
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None) -> list[Array]:
         """Return p(y_t|x) of the second model: a (T, L) array per sequence, columns as in ``classes_``."""
         seen = self._handed_on(X, lengths)
         result: list[Array] = self.second_.predict_marginals(seen, allowed=allowed)
         return result
 
     def predict_kbest(
-        self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
+        self, X: Items, k: int, *, lengths: Lengths = None, allowed: Allowed = None
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Return the k best labellings of every sequence with log p(y|x), by the second model."""
         seen = self._handed_on(X, lengths)
         result: list[Any] = self.second_.predict_kbest(seen, k, allowed=allowed)
         return result
 
-    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, *, lengths: Lengths = None) -> Array:
         """Log p(y|x) of whole labellings, by the second model."""
         seen = self._handed_on(X, lengths)
         result: Array = self.second_.sequence_log_proba(seen, y)
         return result
 
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         seen = self._handed_on(X, lengths)
         return float(self.second_.score(seen, y, sample_weight=sample_weight))
 
-    def _sequences(self, X: Any, lengths: Any, tokens: bool, width: int | None) -> list[Any]:
+    def _sequences(self, X: Any, lengths: Lengths, tokens: bool, width: int | None) -> list[Any]:
         """X as a list: arrays checked once, with their own numbers; tokens as they are."""
         if tokens and self.keep_inputs_:
             raise InputError("keep_inputs needs arrays of features, not tokens.")
@@ -284,7 +302,7 @@ class Cascade(Parameterised, Routed, Savable):
     def _rehearse(self) -> None:
         self.predict([])
 
-    def _handed_on(self, X: Any, lengths: Any) -> list[Any]:
+    def _handed_on(self, X: Items, lengths: Lengths) -> list[Any]:
         """What the second model sees of sequences to predict."""
         require_fitted(self)
         structure = fitted_structure(self)
@@ -328,7 +346,7 @@ class _Items(NamedTuple):
         links = None if self.links is None else pick(self.links, ids)
         return _Items(pick(self.sequences, ids), links, None if self.weights is None else self.weights[ids])
 
-    def for_model(self, model: Any) -> list[Any]:
+    def for_model(self, model: object) -> list[Any]:
         """Return them as a model takes them; one without links in its structure sees none."""
         structure = structure_of(getattr(model, "structure", "chain"))
         if self.links is None or not structure.linked:
@@ -336,7 +354,7 @@ class _Items(NamedTuple):
         return [structure.item(x, part) for x, part in zip(self.sequences, self.links, strict=True)]
 
 
-def _fitted(model: Any, items: _Items, labels: MaybeLabels) -> Any:
+def _fitted(model: Learner, items: _Items, labels: MaybeLabels) -> FittedModel:
     """Return a copy of a model, fitted."""
     from sklearn.base import clone
 
@@ -364,7 +382,7 @@ def _lengths_of(sequences: list[Any]) -> Array:
     return np.array([x.shape[0] if sparse.issparse(x) else len(x) for x in sequences], dtype=np.int64)
 
 
-def _beside(window: Array, x: Any) -> Any:
+def _beside(window: Array, x: Any) -> Array | SparseMatrix:
     if sparse.issparse(x):
         return sparse.hstack([sparse.csr_matrix(window, dtype=x.dtype), x], format="csr")
     return np.concatenate([window, x], axis=1, dtype=x.dtype)

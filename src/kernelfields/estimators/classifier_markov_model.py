@@ -12,8 +12,10 @@ import numpy as np
 from ..arrays import Array
 from ..checks import one_of, require_settings, shown
 from ..constraints import Rule
+from ..data.reading import FeatureSetting
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
+from ..data.types import FittedModel, Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.observers import ProgressLine
@@ -114,15 +116,15 @@ class ClassifierMarkovModel(SequenceLabeller):
     _: KW_ONLY
     kind: str = HMM_KIND
     pseudocount: float = 0.1
-    features: Any = None
+    features: FeatureSetting = None
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
-    random_state: Any = None
+    random_state: Seed = None
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> Self:
         """Fit all classifiers, and count.
 
         Parameters
@@ -179,7 +181,7 @@ class ClassifierMarkovModel(SequenceLabeller):
         total = above.sum(axis=-1, keepdims=True)
         return np.divide(above, total, out=np.full(above.shape, 1 / above.shape[-1]), where=total > 0)
 
-    def _fitted(self, data: LabelledSet, rows: Array, counts: Array | None) -> Any:
+    def _fitted(self, data: LabelledSet, rows: Array, counts: Array | None) -> FittedModel | None:
         """Return a classifier of some positions; None if they have one label, or there are none."""
         from sklearn.base import clone
 
@@ -204,7 +206,7 @@ class ClassifierMarkovModel(SequenceLabeller):
         return fitted_model(self, ProjectionScorer(last, after))
 
 
-def _require_classifier(model: Any) -> None:
+def _require_classifier(model: object) -> None:
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "get_params")):
         raise InputError(f"classifier is {shown(model)}; it must be a classifier as scikit-learn has them.")
     if not hasattr(model, "predict_proba"):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from ..checks import require_settings
 from ..constraints import Rule
 from ..data.labels import unlabelled_items
-from ..data.reading import read_to_fit
+from ..data.reading import FeatureSetting, read_to_fit
 from ..data.training import Training, read_training
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -170,7 +171,7 @@ class CRF(LinearAttributes, ObjectiveModel):
 
     penalty: float = 1.0
     _: KW_ONLY
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     parts: Parts = Parts()
     l1: float = 0.0
@@ -184,21 +185,21 @@ class CRF(LinearAttributes, ObjectiveModel):
     max_iter: int = 1000
     posterior: str | PosteriorMethod | None = None
     warm_start: bool = False
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -224,7 +225,11 @@ class CRF(LinearAttributes, ObjectiveModel):
 
     @starts_afresh
     def fit_stream(
-        self, sentences: Any, *, memory_limit: int = 2**31, directory: str | os.PathLike[str] | None = None
+        self,
+        sentences: str | os.PathLike[str] | Iterable[object],
+        *,
+        memory_limit: int = 2**31,
+        directory: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit to more sentences than memory holds: their features are kept in files, and read in turn.
 
@@ -259,7 +264,13 @@ class CRF(LinearAttributes, ObjectiveModel):
 
     @starts_afresh
     def partial_fit(
-        self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
+        self,
+        X: Items,
+        y: Outputs,
+        *,
+        classes: Sequence[Hashable] | None = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Go on from the present weights with more sequences.
 
@@ -315,11 +326,11 @@ class CRF(LinearAttributes, ObjectiveModel):
 
     def _training(
         self,
-        X: Any,
-        y: Any,
-        lengths: Any,
-        sample_weight: Any,
-        known: list[Any] | None = None,
+        X: Items,
+        y: Outputs,
+        lengths: Lengths,
+        sample_weight: Weights,
+        known: Sequence[Hashable] | None = None,
         base: CRF | None = None,
     ) -> Training:
         """Read and check a training set, changing nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
+from ..data.reading import FeatureSetting
+from ..data.types import Items, Lengths, Seed, Weights
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.run import starts_afresh
 from ..fitting.run_settings import Run
@@ -111,14 +113,14 @@ class FieldClustering(ModelWrapper):
     penalty: float = 1.0
     stay: float = 0.9
     balance: float = 1.0
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     basis: str | Approximation | None = None
     start: str = "kmeans"
     n_init: int = 5
     tol: float = 1e-2
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
@@ -127,7 +129,9 @@ class FieldClustering(ModelWrapper):
         """None: information is not convex in the scores, and no bound is known."""
 
     @starts_afresh
-    def fit(self, X: Any, y: None = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Items, y: None = None, *, lengths: Lengths = None, sample_weight: Weights = None
+    ) -> Self:
         """Fit to sequences without labels.
 
         Parameters
@@ -156,7 +160,7 @@ class FieldClustering(ModelWrapper):
         return model
 
 
-def _shares(marginals: Any) -> Array:
+def _shares(marginals: Sequence[Array]) -> Array:
     """Return the mean over all positions."""
     rows = [np.reshape(one, (-1, np.shape(one)[-1])) for one in marginals]
     return np.asarray(np.concatenate(rows).mean(axis=0, dtype=np.float64))

@@ -6,6 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+from ..data.reading import FeatureSetting
+from ..data.types import Seed
 from ..decoders import Decoder
 from ..fitting.run_settings import Run
 from ..models.parts import Parts
@@ -86,12 +88,12 @@ class GPSequenceClassifier(KernelModel):
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     parts: Parts = Parts()
-    features: Any = None
+    features: FeatureSetting = None
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 

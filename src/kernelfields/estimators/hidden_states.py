@@ -14,6 +14,7 @@ from ..data.labels import look_up_outputs, name_outputs, read_allowed
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.training import require_labelling
+from ..data.types import Allowed, Items, Lengths, Outputs, Seed, Weights
 from ..decoders import ABSTAINED, Decoder, Posterior, Viterbi, best_allowed
 from ..errors import InputError, ModelFormatError
 from ..fitting.observers import ProgressLine
@@ -137,7 +138,7 @@ class HiddenStates(Parameterised, Routed, Savable):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: CRF | KernelCRF,
         *,
         n_states: int | Mapping[Any, int] = 2,
         method: str = "gradient",
@@ -145,7 +146,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         start: str = "kmeans",
         n_init: int = 3,
         decoder: str | Decoder = "posterior",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -165,12 +166,12 @@ class HiddenStates(Parameterised, Routed, Savable):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -206,8 +207,8 @@ class HiddenStates(Parameterised, Routed, Savable):
         return self
 
     def _fitted(
-        self, training: StateTraining, random: np.random.RandomState, X: Any, how: Mapping[str, Any]
-    ) -> Any:
+        self, training: StateTraining, random: np.random.RandomState, X: Items, how: Mapping[str, Any]
+    ) -> CRF | KernelCRF:
         """Return a model of states that begins with a guess."""
         from sklearn.base import clone
 
@@ -219,10 +220,10 @@ class HiddenStates(Parameterised, Routed, Savable):
 
     def predict(
         self,
-        X: Any,
+        X: Items,
         *,
-        lengths: Any = None,
-        allowed: Any = None,
+        lengths: Lengths = None,
+        allowed: Allowed = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
     ) -> Labels:
@@ -235,7 +236,7 @@ class HiddenStates(Parameterised, Routed, Savable):
             labels = np.where(sure, labels, ABSTAINED)
         return self._named(scored, labels)
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, sums over states."""
         scored = self._scored(X, lengths, allowed)
         marginals = self._label_marginals(scored)
@@ -243,7 +244,9 @@ class HiddenStates(Parameterised, Routed, Savable):
         result: list[Array] = fitted_structure(self.estimator_).shaped_marginals(each, scored.inputs.links)
         return result
 
-    def predict_states(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[list[Any]]:
+    def predict_states(
+        self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None
+    ) -> list[list[Any]]:
         """Return the best state sequence: pairs of a label and the number of its state, from 0 on."""
         scored = self._scored(X, lengths, allowed)
         states = Viterbi().decode(scored.batch, scored.scores)
@@ -253,13 +256,13 @@ class HiddenStates(Parameterised, Routed, Savable):
         flat = [(names[k], n) for k, n in zip(self.owners_[states].tolist(), place, strict=True)]
         return [flat[a:b] for a, b in pairwise(scored.batch.offsets.tolist())]
 
-    def predict_state_marginals(self, X: Any, *, lengths: Any = None) -> list[Array]:
+    def predict_state_marginals(self, X: Items, *, lengths: Lengths = None) -> list[Array]:
         """Return p(h_t|x) for every position: an array with a column for every state per sequence."""
         require_fitted(self)
         result: list[Array] = self.estimator_.predict_marginals(X, lengths=lengths)
         return result
 
-    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, *, lengths: Lengths = None) -> Array:
         """Log p(y|x) of whole labellings, a sum over states; where a label is None, over all labels.
 
         It is −inf for labellings that constraints forbid, or with a label that training did not have.
@@ -273,7 +276,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         result[strange] = -np.inf
         return result
 
-    def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
+    def sample(self, X: Items, n: int = 1, *, lengths: Lengths = None) -> list[Labels]:
         """Return n draws from p(y|x) for all sequences: labels of states, seeded as ``estimator`` is."""
         require_whole("n", n, 0)
         require_fitted(self)
@@ -281,7 +284,7 @@ class HiddenStates(Parameterised, Routed, Savable):
         drawn = self.estimator_.sample(X, n, lengths=lengths)
         return [[[names[state] for state in states] for states in one] for one in drawn]
 
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times.
 
         Positions whose label is None do not count.
@@ -299,7 +302,7 @@ class HiddenStates(Parameterised, Routed, Savable):
             raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
         return float(np.average(self._decoded(scored, None) == truth, weights=weights))
 
-    def _scored(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
+    def _scored(self, X: Items, lengths: Lengths, allowed: Allowed) -> ScoredBatch:
         """Return scores of states, −inf for those of labels that are not allowed."""
         require_fitted(self)
         scored: ScoredBatch = self.estimator_._batch(X, lengths, None)
@@ -352,13 +355,13 @@ def _decoder(given: str | Decoder) -> Decoder:
     return rule
 
 
-def _n_states(name: str, value: Any) -> None:
+def _n_states(name: str, value: object) -> None:
     """Check a number of states, or one for every label."""
     for one in value.values() if isinstance(value, Mapping) else [value]:
         whole(1, 10_000)(name, one)
 
 
-def _share(name: str, value: Any) -> None:
+def _share(name: str, value: object) -> None:
     if require_share(name, value) == 1:
         raise InputError(f"{name} is {shown(value)}; states that have all in common are one.")
 

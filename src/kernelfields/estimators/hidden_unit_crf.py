@@ -13,10 +13,11 @@ from ..arrays import Array
 from ..checks import chosen, require_settings, whole
 from ..constraints import Rule
 from ..data.labels import unlabelled_items
-from ..data.reading import read_to_fit
+from ..data.reading import FeatureSetting, read_to_fit
 from ..data.rules import offset_of
 from ..data.seeds import random_state
 from ..data.training import Training, read_training, require_labelling, warn_of
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
@@ -126,7 +127,7 @@ class HiddenUnitCRF(SequenceLabeller):
     _: KW_ONLY
     n_units: int = 100
     parts: Parts = Parts()
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     loss: str | Log = "log"
@@ -136,20 +137,20 @@ class HiddenUnitCRF(SequenceLabeller):
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-2
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -188,7 +189,7 @@ class HiddenUnitCRF(SequenceLabeller):
             warn_of(result.reason, result.progress, None)
         return self
 
-    def _training(self, X: Any, y: Any, lengths: Any, sample_weight: Any) -> Training:
+    def _training(self, X: Items, y: Outputs, lengths: Lengths, sample_weight: Weights) -> Training:
         """Read and check a training set, changing nothing."""
         structure = structure_of(self.structure)
         require_labelling(structure, "n_units")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of
@@ -20,6 +21,7 @@ from ..data.rules import require_respected
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.states import encode_states
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..distributed import shared_expectations
 from ..emissions import Emissions, Family, ObservedSequences
@@ -133,12 +135,14 @@ class HMM(SequenceLabeller):
     tol: float = 1e-6
     max_iter: int = 500
     decoder: str | Decoder = "viterbi"
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Items, y: Outputs | None = None, *, lengths: Lengths = None, sample_weight: Weights = None
+    ) -> Self:
         """Fit to sequences.
 
         Parameters
@@ -252,7 +256,7 @@ class HMM(SequenceLabeller):
         return best
 
     @staticmethod
-    def _guess(given: Any, allowed: Array, rng: Any) -> Array:
+    def _guess(given: npt.ArrayLike | None, allowed: Array, rng: np.random.Generator) -> Array:
         """Probabilities to start from: those given, or even ones, a little shaken."""
         weights = rng.gamma(5.0, size=allowed.shape) if given is None else np.asarray(given, dtype=float)
         weights = np.where(allowed, weights, 0.0)
@@ -311,29 +315,31 @@ class HMM(SequenceLabeller):
         rows = np.vstack([self.start_, self.transitions_])
         return int(np.maximum((rows > 0).sum(axis=1) - 1, 0).sum()) + self.emissions_.n_parameters
 
-    def log_probability(self, X: Any, *, lengths: Any = None) -> Array:
+    def log_probability(self, X: Items, *, lengths: Lengths = None) -> Array:
         """Log p(x) of every sequence, summed over all states."""
         scored = self._batch(X, lengths, None)
         return scored.batch.log_partition(scored.scores)
 
-    def score(self, X: Any, y: Any = None, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Items, y: Outputs | None = None, *, lengths: Lengths = None, sample_weight: Weights = None
+    ) -> float:
         """Return the share of positions labelled right; without y, log p(x) per position."""
         if y is not None:
             return super().score(X, y, lengths=lengths, sample_weight=sample_weight)
         scored = self._batch(X, lengths, None)
         return float(scored.batch.log_partition(scored.scores).sum() / max(scored.batch.n_vertices, 1))
 
-    def aic(self, X: Any, *, lengths: Any = None) -> float:
+    def aic(self, X: Items, *, lengths: Lengths = None) -> float:
         """Akaike's criterion, 2·(number of parameters) − 2 log p(x); lower is better."""
         return float(2 * self.n_parameters_ - 2 * self.log_probability(X, lengths=lengths).sum())
 
-    def bic(self, X: Any, *, lengths: Any = None) -> float:
+    def bic(self, X: Items, *, lengths: Lengths = None) -> float:
         """Bayesian criterion, (number of parameters)·log(positions) − 2 log p(x); lower is better."""
         scored = self._batch(X, lengths, None)
         value = scored.batch.log_partition(scored.scores).sum()
         return float(self.n_parameters_ * np.log(scored.batch.n_vertices) - 2 * value)
 
-    def generate(self, lengths: Any) -> tuple[list[Any], Labels]:
+    def generate(self, lengths: Sequence[int] | Array) -> tuple[list[Any], Labels]:
         """Draw observations and states of sequences of these lengths, seeded by ``random_state``."""
         self._require_fitted()
         rng = np.random.default_rng(int(random_state(self.random_state).randint(2**31 - 1)))
@@ -349,7 +355,7 @@ class HMM(SequenceLabeller):
     def _hidden(self) -> HiddenMarkovModel:
         return HiddenMarkovModel(self.start_, self.transitions_, self.emissions_)
 
-    def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs:
+    def _read(self, X: Items, lengths: Lengths, *, as_rows: bool = False) -> Inputs:
         X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
         data = self.emissions_.family.read(X, lengths, self.emissions_)
         return Inputs(data.observations, data.offsets, None)
@@ -395,7 +401,7 @@ def _higher(left: EMResult, right: EMResult) -> bool:
     return bool(left.objectives) and (not right.objectives or left.objectives[-1] > right.objectives[-1])
 
 
-def require_distributions(given: Any, shape: tuple[int, ...], what: str) -> Array:
+def require_distributions(given: npt.ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     """Refuse what is no distribution, or none in each row."""
     try:
         array = np.asarray(given, dtype=np.float64)

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from ..approximation import Approximation
 from ..constraints import Rule
+from ..data.reading import FeatureSetting
+from ..data.types import Seed
 from ..decoders import Decoder
 from ..fitting.run_settings import Run
 from ..losses import CustomLoss, LossSettings
@@ -177,7 +179,7 @@ class KernelCRF(KernelModel):
     _: KW_ONLY
     penalty: Any = 1.0
     parts: Parts = Parts()
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     loss: str | LossSettings | CustomLoss = "log"
@@ -189,6 +191,6 @@ class KernelCRF(KernelModel):
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0

@@ -12,6 +12,7 @@ from ..approximation import Approximation
 from ..arrays import Array
 from ..data.base_measure import CliqueMeasures
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
+from ..data.types import Items, Outputs, Seed, SparseMatrix, Weights
 from ..errors import InputError
 from ..fitting.row_classifier import RowClassifier
 from ..fitting.run import precision_of, starts_afresh
@@ -106,12 +107,14 @@ mismatch_, path_, n_iter_, stop_reason_
     solver: str | Solver = "auto"
     tol: float = 1e-3
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
+    def fit(
+        self, X: Items, y: Outputs, sample_weight: Weights = None, *, X_unlabelled: Items | None = None
+    ) -> Self:
         """Fit to labelled rows.
 
         Parameters
@@ -163,7 +166,7 @@ mismatch_, path_, n_iter_, stop_reason_
         self._take(field, structure_of(self.structure))
         return self
 
-    def _unlabelled(self, X: Any) -> Any:
+    def _unlabelled(self, X: Items) -> Array | SparseMatrix:
         """Read further observations as X was read."""
         self.structure_ = structure_of(self.structure)
         try:
@@ -197,12 +200,12 @@ mismatch_, path_, n_iter_, stop_reason_
         self._require_fitted()
         return self._field
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Items) -> Array | list[Array]:
         """Return p(y|x) for every row, (N, L), columns as in ``classes_``; a list of them for sequences."""
         rows = self._read(X)
         return rows.split(self._label_scores(rows))
 
-    def predict_log_proba(self, X: Any) -> Any:
+    def predict_log_proba(self, X: Items) -> Array | list[Array]:
         """Return log p(y|x), in the form of `predict_proba`."""
         rows = self._read(X)
         with np.errstate(divide="ignore"):

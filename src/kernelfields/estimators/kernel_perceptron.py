@@ -12,8 +12,10 @@ import numpy as np
 from ..arrays import Array
 from ..checks import one_of, require_settings, whole
 from ..data.inputs import Inputs
+from ..data.reading import FeatureSetting
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import read_unlabelled, set_aside
 from ..decoders import Decoder, best_output
 from ..errors import InputError
@@ -129,24 +131,24 @@ class KernelPerceptron(SequenceLabeller):
     budget: int | None = None
     max_iter: int = 10
     structure: str | Structure = "chain"
-    features: Any = None
+    features: FeatureSetting = None
     edges: bool = True
     classes: Sequence[Hashable] | None = None
     decoder: str | Decoder = "viterbi"
     shuffle: bool = True
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 

@@ -12,8 +12,10 @@ from scipy import sparse
 from ..arrays import Array
 from ..checks import require_settings
 from ..constraints import Rule
+from ..data.reading import FeatureSetting
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
+from ..data.types import Items, Lengths, Outputs, Seed, SparseMatrix, Weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.provenance import provenance_of
@@ -111,19 +113,19 @@ class MEMM(SequenceLabeller):
     _: KW_ONLY
     edge_penalty: float | None = None
     structure: str | Structure = "chain"
-    features: Any = None
+    features: FeatureSetting = None
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     solver: str | Solver = "lbfgs"
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-3
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -152,7 +154,7 @@ class MEMM(SequenceLabeller):
         self.n_iter_, self.stop_reason_ = found.iterations, found.reason.value
         return self
 
-    def _problem(self, data: LabelledSet, sample_weight: Any) -> Problem:
+    def _problem(self, data: LabelledSet, sample_weight: Weights) -> Problem:
         """Logistic regression: every position a chain of its own, the label before it a feature."""
         edge = self.penalty if self.edge_penalty is None else self.edge_penalty
         positions = ChainBatch(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)
@@ -214,7 +216,7 @@ def _require_directed(structure: str | Structure) -> None:
         raise InputError("MEMM conditions a label on one other label: structure must be 'chain' or 'tree'.")
 
 
-def _nodes(chain: EdgeBatch, features: Any) -> LinearFeatures | SparseFeatures:
+def _nodes(chain: EdgeBatch, features: Array | SparseMatrix) -> LinearFeatures | SparseFeatures:
     return (
         SparseFeatures(chain, "node", features)
         if sparse.issparse(features)
@@ -222,7 +224,7 @@ def _nodes(chain: EdgeBatch, features: Any) -> LinearFeatures | SparseFeatures:
     )
 
 
-def _labels_before(data: LabelledSet) -> Any:
+def _labels_before(data: LabelledSet) -> sparse.csr_matrix:
     """One row per position with a 1 for the label before it; the last column means there is none."""
     labels, chain = data.encoded.labels, data.chain
     before = np.full(len(labels), chain.n_labels)

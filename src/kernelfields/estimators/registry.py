@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,6 +29,13 @@ from ..persistence.objects import (
     stored_by_settings,
 )
 from ..persistence.random_states import RANDOM_STATE
+
+if TYPE_CHECKING:
+    from ..boosting.trees import Forest
+    from ..data.reading import Verbatim
+    from ..models.expansion_scorer import ExpansionScorer
+    from ..models.parts import KernelScores
+    from ..models.parts import Parts as ModelParts
 
 RECIPES: Mapping[str, str] = {
     "arow": ".incremental.arow:AROW",
@@ -296,14 +303,14 @@ def _posterior(parts: Parts, check: Check) -> decoders.Posterior:
     return decoders.Posterior(**check(decoders.Posterior, parts))
 
 
-def _fourier_map(parts: Parts, _: Check) -> Any:
+def _fourier_map(parts: Parts, _: Check) -> approximation.FourierMap:
     frequencies = parts["frequencies"]
     if not isinstance(frequencies, np.ndarray) or frequencies.ndim != 2:
         raise ModelFormatError("The frequencies of random Fourier features are no matrix.")
     return approximation.FourierMap(frequencies)
 
 
-def _kernel_map(parts: Parts, _: Check) -> Any:
+def _kernel_map(parts: Parts, _: Check) -> approximation.KernelMap:
     from ..kernels import Kernel
 
     kernel, basis = parts["kernel"], parts["basis"]
@@ -312,7 +319,7 @@ def _kernel_map(parts: Parts, _: Check) -> Any:
     return approximation.KernelMap(kernel, basis)
 
 
-def _clique_expansion(parts: Parts, check: Check) -> Any:
+def _clique_expansion(parts: Parts, check: Check) -> ExpansionScorer:
     """Return the function of cliques of an older file as a part; `KernelModel` gives it its shape."""
     from ..models.expansion_scorer import ExpansionScorer
 
@@ -320,7 +327,7 @@ def _clique_expansion(parts: Parts, check: Check) -> Any:
     return ExpansionScorer(parts["clique"], found, parts["coef"], parts["view"], found.basis.dtype)
 
 
-def _forest(parts: Parts, check: Check) -> Any:
+def _forest(parts: Parts, check: Check) -> Forest:
     from ..boosting.tree_arrays import TreeArrays
     from ..boosting.trees import Forest
 
@@ -329,7 +336,7 @@ def _forest(parts: Parts, check: Check) -> Any:
     return Forest.of(arrays)
 
 
-def _clique_kernel(parts: Parts, check: Check) -> Any:
+def _clique_kernel(parts: Parts, check: Check) -> KernelScores:
     """Return a further kernel of an older file as a part."""
     from ..models.parts import KernelScores
 
@@ -338,13 +345,13 @@ def _clique_kernel(parts: Parts, check: Check) -> Any:
     return KernelScores(**check(KernelScores, {**given, "on": on}))
 
 
-def _model_parts(parts: Parts, _: Check) -> Any:
+def _model_parts(parts: Parts, _: Check) -> ModelParts:
     from ..models.parts import Parts as ModelParts
 
     return ModelParts(parts)
 
 
-def _verbatim(_: Parts, __: Check) -> Any:
+def _verbatim(_: Parts, __: Check) -> Verbatim:
     from ..data.reading import Verbatim
 
     return Verbatim()

@@ -13,6 +13,7 @@ from ..checks import as_list, is_list, one_of, optional, require_settings, requi
 from ..data.groups import pick
 from ..data.labels import UNOBSERVED
 from ..data.sample_weights import read_weights
+from ..data.types import FittedModel, Items, Learner, Outputs, Weights
 from ..errors import InputError
 from ..fitting.model_wrapper import ModelWrapper
 from ..fitting.observers import ProgressLine
@@ -95,7 +96,7 @@ class SelfTraining(ModelWrapper):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Learner,
         *,
         threshold: float = 0.75,
         k_best: int | None = None,
@@ -118,13 +119,13 @@ class SelfTraining(ModelWrapper):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        X_unlabelled: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        X_unlabelled: Items | None = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to sequences of which some have labels.
 
@@ -176,13 +177,13 @@ class SelfTraining(ModelWrapper):
         self.estimator_, self.classes_, self.n_iter_ = model, model.classes_, done
         self.transduction_, self.labelled_iter_ = labels, since
 
-    def _fitted_model(self) -> Any:
+    def _fitted_model(self) -> FittedModel:
         """Return the last model; a classifier of rows as one of sequences, which can be asked more."""
         model = self.estimator_
         rows = isinstance(model, KernelLogisticRegression) and not model.structure_.linked
         return model.sequence_model() if rows else model
 
-    def _guesses(self, model: Any, X: list[Any], labels: Labelled) -> PseudoLabels:
+    def _guesses(self, model: FittedModel, X: list[Any], labels: Labelled) -> PseudoLabels:
         if self.by == "position":
             return of_positions(model, X, labels)
         return of_sequences(model, X, labels, average=self.by == "average")
@@ -201,7 +202,7 @@ class _Task(NamedTuple):
     weights: Array | None
     held_out: dict[str, Any]
 
-    def fitted(self, estimator: Any) -> Any:
+    def fitted(self, estimator: Learner) -> FittedModel:
         """Return a copy of an estimator, fitted to the sequences that have labels.
 
         One that takes ``X_unlabelled`` gets the others, too: its kernels may look at them, or its loss learn
@@ -229,25 +230,29 @@ _CHECKS = {
 }
 
 
-def _require_estimator(model: Any) -> None:
+def _require_estimator(model: object) -> None:
     if isinstance(model, type) or not all(hasattr(model, name) for name in ("fit", "predict", "get_params")):
         raise InputError(f"estimator is {shown(model)}; it must be a model of sequences.")
 
 
-def _read(X: Any, y: Any, more: Any) -> tuple[list[Any], Labelled]:
+def _read(X: Items, y: Outputs, more: Items | None) -> tuple[list[Any], Labelled]:
     """Return all sequences, and their labels; None for those without any."""
-    X, y = as_list(X), as_list(y)
-    for name, given in (("X", X), ("y", y), *(() if more is None else (("X_unlabelled", as_list(more)),))):
+    sequences, outputs = as_list(X), as_list(y)
+    for name, given in (
+        ("X", sequences),
+        ("y", outputs),
+        *(() if more is None else (("X_unlabelled", as_list(more)),)),
+    ):
         flat = name != "y" and getattr(given, "ndim", 0) == 2  # a matrix, or a frame
         if not is_list(given) or flat:
             raise InputError(f"{name} must be a list of sequences.")
-    if len(X) != len(y):
-        raise InputError(f"X has {len(X)} sequences, but y has {len(y)}.")
+    if len(sequences) != len(outputs):
+        raise InputError(f"X has {len(sequences)} sequences, but y has {len(outputs)}.")
     unlabelled = [] if more is None else list(as_list(more))
-    labels: Labelled = [_labels(s, one) for s, one in enumerate(y)]
+    labels: Labelled = [_labels(s, one) for s, one in enumerate(outputs)]
     if all(one is None for one in labels):
         raise InputError("y has no labels: self-training begins with some.")
-    return [*X, *unlabelled], [*labels, *(None for _ in unlabelled)]
+    return [*sequences, *unlabelled], [*labels, *(None for _ in unlabelled)]
 
 
 def _labels(s: int, given: Any) -> list[Any] | None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import copy
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
+from ..arrays import Array
 from ..boosting.exponential import ExponentialLoss
 from ..boosting.sequence_features import LabelPairFeatures, PositionFeatures
 from ..boosting.sequences import SequenceBoosting, boost
 from ..checks import optional, require_flag, require_positive, require_settings, require_share, whole
 from ..constraints import Forbidden, Rule
+from ..data.reading import FeatureSetting
 from ..data.rules import offset_of, read_rules
 from ..data.sample_weights import read_weights
+from ..data.types import Items, Lengths, Outputs, Seed, SparseMatrix, Weights
 from ..decoders import Decoder
 from ..fitting.provenance import provenance_of
 from ..fitting.run import open_observer, starts_afresh
@@ -122,19 +125,19 @@ class SequenceAdaBoost(SequenceLabeller):
     max_step: float = 1.0
     n_candidates: int | None = None
     balanced: bool = False
-    features: Any = None
+    features: FeatureSetting = None
     fit_intercept: bool = True
     boundaries: bool = True
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
     decoder: str | Decoder = "viterbi"
     tol: float = 1e-6
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> Self:
         """Fit to labelled sequences.
 
         Parameters
@@ -153,7 +156,7 @@ class SequenceAdaBoost(SequenceLabeller):
         if data.inputs.names is not None:
             self.feature_names_in_ = data.inputs.names
 
-        def draft(_: Any) -> SequenceAdaBoost:
+        def draft(_: object) -> SequenceAdaBoost:
             model = copy.copy(self)
             keep_scorers(model, self._scorers(boosting), len(model.classes_))
             return model
@@ -165,7 +168,7 @@ class SequenceAdaBoost(SequenceLabeller):
         self.n_iter_ = len(done.bounds)
         return self
 
-    def _boosting(self, data: LabelledSet, forbidden: Forbidden | None, weights: Any) -> SequenceBoosting:
+    def _boosting(self, data: LabelledSet, forbidden: Forbidden | None, weights: Weights) -> SequenceBoosting:
         """Return boosting before its first round."""
         L, labels = data.chain.n_labels, data.encoded.labels
         require_memory(f"{L} labels", 4 * 8 * data.chain.n_edges * L * L)
@@ -179,7 +182,7 @@ class SequenceAdaBoost(SequenceLabeller):
         parts = [LabelPairFeatures(chain, labels), PositionFeatures(chain, columns, labels)]
         return SequenceBoosting(loss, parts, float(self.max_step), self.n_candidates)
 
-    def _columns(self, features: Any, chain: ChainBatch) -> sparse.csc_matrix:
+    def _columns(self, features: Array | SparseMatrix, chain: ChainBatch) -> sparse.csc_matrix:
         """Return features, and beside them what stands for the bias and for the ends of sequences."""
         T = chain.n_vertices
         ends = np.zeros((T, 3))

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..approximation import Approximation
 from ..arrays import Array
+from ..data.reading import FeatureSetting
+from ..data.types import Items, Lengths, Seed, Weights
 from ..fitting.run import Routed, starts_afresh
 from ..fitting.run_settings import Run
 from ..models.cluster_fits import fit_clusters
@@ -88,13 +90,13 @@ class SequenceClustering(Parameterised, Routed, Savable):
     kernel: Any = "rbf"
     penalty: float = 1.0
     balance: float = 1.0
-    features: Any = None
+    features: FeatureSetting = None
     basis: str | Approximation | None = None
     start: str = "kmeans"
     n_init: int = 5
     tol: float = 1e-2
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
@@ -103,7 +105,9 @@ class SequenceClustering(Parameterised, Routed, Savable):
         """None: information is not convex in the scores, and no bound is known."""
 
     @starts_afresh
-    def fit(self, X: Any, y: None = None, *, lengths: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Items, y: None = None, *, lengths: Lengths = None, sample_weight: Weights = None
+    ) -> Self:
         """Fit to sequences without labels.
 
         Parameters
@@ -120,11 +124,11 @@ class SequenceClustering(Parameterised, Routed, Savable):
         self.labels_ = self._firsts(marginals).argmax(axis=1)
         return self
 
-    def predict(self, X: Any, *, lengths: Any = None) -> Array:
+    def predict(self, X: Items, *, lengths: Lengths = None) -> Array:
         """Return the cluster of every sequence, (S,)."""
         return np.asarray(self.predict_marginals(X, lengths=lengths).argmax(axis=1))
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None) -> Array:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None) -> Array:
         """Return p(c|x) of every sequence, (S, n_clusters); of one without positions, p̄."""
         require_fitted(self)
         return self._firsts(self.estimator_.predict_marginals(X, lengths=lengths))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,6 +10,17 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import is_list, shown
+from ..data.types import (
+    FittedModel,
+    Groups,
+    Items,
+    Learner,
+    Lengths,
+    Outputs,
+    SparseMatrix,
+    Transformer,
+    Weights,
+)
 from ..errors import InputError, ModelFormatError
 from ..features.stacking import stack_rows
 from ..fitting.run import Routed, starts_afresh
@@ -21,6 +32,9 @@ from ..persistence.savable import Savable, declared_state, require_fitted
 from ..structures import Structure
 from ..tables import structure_of
 from ._split_items import SplitItems
+
+if TYPE_CHECKING:
+    from ..guarantees import Guarantee
 
 STEPS = "transformers__"
 
@@ -75,7 +89,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
     estimator_: Any
     n_features_in_: int
 
-    def __init__(self, transformers: Any, estimator: Any) -> None:
+    def __init__(self, transformers: Sequence[Transformer], estimator: Learner) -> None:
         self.transformers = transformers
         self.estimator = estimator
 
@@ -120,7 +134,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
                     result.update({f"{STEPS}{n}__{inner}": v for inner, v in one.get_params().items()})
         return result
 
-    def set_params(self, **settings: Any) -> Self:
+    def set_params(self, **settings: object) -> Self:
         """Change settings: ``estimator__penalty``, ``transformers__0__width``."""
         steps = {key: settings.pop(key) for key in list(settings) if key.startswith(STEPS)}
         Parameterised.set_params(self, **settings)
@@ -134,15 +148,15 @@ class SequencePipeline(Parameterised, Routed, Savable):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: Items,
+        y: Outputs | None = None,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        groups: Groups = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit the transformers one after the other, and the estimator to what the last returns.
 
@@ -190,55 +204,55 @@ class SequencePipeline(Parameterised, Routed, Savable):
         self._have(fitted, model, int(given_rows.shape[1]))
         return self
 
-    def predict(self, X: Any, *, lengths: Any = None, **settings: Any) -> Labels:
+    def predict(self, X: Items, *, lengths: Lengths = None, **settings: object) -> Labels:
         """Label sequences, as the estimator does, with its options: ``allowed``, ``decoder``, ``abstain``."""
         result: Labels = self._ask("predict", X, lengths, **settings)
         return result
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None, **settings: Any) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, **settings: object) -> list[Array]:
         """Return p(y_t|x): a (T, L) array per sequence, columns as in ``classes_``."""
         result: list[Array] = self._ask("predict_marginals", X, lengths, **settings)
         return result
 
-    def predict_kbest(self, X: Any, k: int, *, lengths: Any = None, **settings: Any) -> list[Any]:
+    def predict_kbest(self, X: Items, k: int, *, lengths: Lengths = None, **settings: object) -> list[Any]:
         """Return the k best labellings of every sequence with log p(y|x)."""
         result: list[Any] = self._ask("predict_kbest", X, lengths, k, **settings)
         return result
 
-    def predict_sets(self, X: Any, *, lengths: Any = None, **settings: Any) -> list[Any]:
+    def predict_sets(self, X: Items, *, lengths: Lengths = None, **settings: object) -> list[Any]:
         """Return sets of labels that hold the right one as often as promised; needs `calibrate`."""
         result: list[Any] = self._ask("predict_sets", X, lengths, **settings)
         return result
 
-    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, *, lengths: Lengths = None) -> Array:
         """Log p(y|x) of whole labellings."""
         result: Array = self._ask("sequence_log_proba", X, lengths, y)
         return result
 
-    def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
+    def sample(self, X: Items, n: int = 1, *, lengths: Lengths = None) -> list[Labels]:
         """Draw n labellings of every sequence from p(y|x)."""
         result: list[Labels] = self._ask("sample", X, lengths, n)
         return result
 
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         return float(self._ask("score", X, lengths, y, sample_weight=sample_weight))
 
-    def calibrate(self, X: Any, y: Any, *, lengths: Any = None, **settings: Any) -> Self:
+    def calibrate(self, X: Items, y: Outputs, *, lengths: Lengths = None, **settings: object) -> Self:
         """Keep what held-out sequences show of errors, for ``predict(..., error_at_most=)``."""
         self._ask("calibrate", X, lengths, y, **settings)
         return self
 
-    def recalibrate(self, X: Any, y: Any, *, lengths: Any = None, **settings: Any) -> Self:
+    def recalibrate(self, X: Items, y: Outputs, *, lengths: Lengths = None, **settings: object) -> Self:
         """Rescale all scores so that held-out labels are as probable as they can be."""
         self._ask("recalibrate", X, lengths, y, **settings)
         return self
 
-    def guarantees(self, *args: Any, **settings: Any) -> Any:
+    def guarantees(self, *args: object, **settings: object) -> dict[Hashable, Guarantee]:
         """Return what can be promised of errors, after `calibrate`."""
         return self._asked().guarantees(*args, **settings)
 
-    def transform(self, X: Any, *, lengths: Any = None) -> Any:
+    def transform(self, X: Items, *, lengths: Lengths = None) -> Sequence[Any] | Array | SparseMatrix:
         """Return what the estimator is given of X."""
         return self._given(X, lengths)[0]
 
@@ -246,7 +260,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         require_fitted(self)
         return self.estimator_
 
-    def _ask(self, method: str, X: Any, lengths: Any, /, *args: Any, **settings: Any) -> Any:
+    def _ask(self, method: str, X: Items, lengths: Lengths, /, *args: object, **settings: object) -> Any:
         model = self._asked()
         question: Callable[..., Any] | None = getattr(model, method, None)
         if question is None:
@@ -254,12 +268,12 @@ class SequencePipeline(Parameterised, Routed, Savable):
         seen, how = self._given(X, lengths)
         return question(seen, *args, **how, **settings)
 
-    def _given(self, X: Any, lengths: Any) -> tuple[Any, dict[str, Any]]:
+    def _given(self, X: Items, lengths: Lengths) -> tuple[Any, dict[str, Any]]:
         """Return what the estimator sees, with the lengths that go with it."""
         items = SplitItems(fitted_structure(self._asked()), X, lengths)
         return items.through(self.transformers_), items.lengths
 
-    def _have(self, transformers: list[Any], estimator: Any, width: int) -> None:
+    def _have(self, transformers: list[Any], estimator: FittedModel, width: int) -> None:
         self.transformers_, self.estimator_ = transformers, estimator
         self.classes_, self.n_features_in_ = estimator.classes_, width
 
@@ -299,14 +313,14 @@ class SequencePipeline(Parameterised, Routed, Savable):
             raise ModelFormatError(f"The transformers make {rows[0].shape[1]} features of {width}.")
 
 
-def _require_rowwise(transformers: Any, structure: Structure) -> None:
+def _require_rowwise(transformers: Sequence[Transformer], structure: Structure) -> None:
     for one in transformers:
         if getattr(one, "in_time", False):
             kind = type(structure).__name__
             raise InputError(f"{type(one).__name__} is for sequences in time, which {kind} has not.")
 
 
-def _taken(estimator: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+def _taken(estimator: Learner, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that were given; refuse those that the estimator does not take."""
     accepted = signature(estimator.fit).parameters
     options = {name: value for name, value in given.items() if value is not None}

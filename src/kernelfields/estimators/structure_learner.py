@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from ..checks import require_settings, shown
 from ..data.labels import name_outputs
+from ..data.types import Items, Outputs, Weights
 from ..errors import InputError
 from ..fitting.held_out import held_out_labels, require_both
 from ..fitting.model_wrapper import ModelWrapper
@@ -105,7 +106,15 @@ class StructureLearner(ModelWrapper):
         self.verbose = verbose
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, X_dev: Any = None, y_dev: Any = None) -> Self:
+    def fit(
+        self,
+        X: Items,
+        y: Outputs,
+        *,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
+    ) -> Self:
         """Fit to labelled sequences, rows or graphs.
 
         Parameters
@@ -132,7 +141,9 @@ class StructureLearner(ModelWrapper):
         self.trials_, self.classes_ = search.trials, self.model_.classes_
         return self
 
-    def _extended(self, model: Any, search: StructureSearch, line: ProgressLine) -> tuple[Any, list[str]]:
+    def _extended(
+        self, model: CRF | KernelCRF, search: StructureSearch, line: ProgressLine
+    ) -> tuple[CRF | KernelCRF, list[str]]:
         """Return the model with all candidates that pay, and their names."""
         left = _members(self.candidates, model)
         kept: list[str] = []
@@ -176,7 +187,7 @@ class StructureLearner(ModelWrapper):
         return self.model_
 
 
-def _held_out(X: Any, y: Any, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:
+def _held_out(X: Items | None, y: Outputs | None, model: CRF | KernelCRF) -> tuple[Any, Labels] | None:
     """Held-out sequences with labels that training had, None for others; None if there are no sequences."""
     if not require_both(X, y):
         return None
@@ -185,7 +196,7 @@ def _held_out(X: Any, y: Any, model: CRF | KernelCRF) -> tuple[Any, Labels] | No
     return X, name_outputs(model.structure_, labels, inputs, model.classes_, inputs.links)
 
 
-def _members(candidates: Sequence[CliqueType | CliqueFamily], model: Any) -> list[CliqueType]:
+def _members(candidates: Sequence[CliqueType | CliqueFamily], model: CRF | KernelCRF) -> list[CliqueType]:
     """Return all candidates, each once; what is none is refused."""
     found: list[CliqueType] = []
     for k, one in enumerate(candidates):

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
+from ..data.reading import FeatureSetting
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.run import starts_afresh
@@ -151,7 +153,7 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     norm: str = "squared"
     rescaling: str = "margin"
     cost: Any = "hamming"
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     constraints: str | Rule | None = None
@@ -160,19 +162,19 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
     tol: float = 1e-3
     max_iter: int = 1000
     warm_start: bool = False
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_unlabelled: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_unlabelled: Items | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 

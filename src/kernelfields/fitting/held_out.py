@@ -11,6 +11,7 @@ from ..data.labels import UNKNOWN, UNOBSERVED, known_outputs, lookup, read_outpu
 from ..data.reading import read_to_predict
 from ..data.rules import require_possible, require_respected
 from ..data.training import Training
+from ..data.types import Items, Outputs
 from ..errors import InputError, warn_user
 from ..losses import observed_log
 from ..structures import Structure
@@ -31,7 +32,7 @@ class HeldOutSet(NamedTuple):
         return self.loss.at(model.scores(self.inputs, self.chain).scores).value
 
 
-def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
+def read_held_out(model: Any, training: Training, X: Items | None, y: Outputs | None) -> HeldOutSet:
     """Read held-out sequences and their labels."""
     require_both(X, y)
     features = training.inputs.features
@@ -55,7 +56,7 @@ def read_held_out(model: Any, training: Training, X: Any, y: Any) -> HeldOutSet:
     return HeldOutSet(inputs, labels, chain, observed_log(chain, labels) if judge is None else judge)
 
 
-def require_both(X: Any, y: Any) -> bool:
+def require_both(X: Items | None, y: Outputs | None) -> bool:
     """Whether there are held-out sequences; sequences without labels, and the reverse, are refused."""
     if (X is None) != (y is None):
         given, lacking = ("X_dev", "y_dev") if y is None else ("y_dev", "X_dev")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..arrays import Array
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, declared_state, require_fitted
 from .run import Routed
@@ -19,26 +20,26 @@ class ModelWrapper(Parameterised, Routed, Savable):
     def _fitted_model(self) -> Any:
         """Return the model that answers."""
 
-    def predict(self, X: Any, **settings: Any) -> Any:
+    def predict(self, X: Items, **settings: Any) -> Any:
         """Label sequences, as the fitted model does."""
         return self._asked().predict(X, **settings)
 
-    def predict_marginals(self, X: Any, **settings: Any) -> list[Array]:
+    def predict_marginals(self, X: Items, **settings: Any) -> list[Array]:
         """Return p(y_t|x): a (T, L) array per sequence, as the fitted model does."""
         result: list[Array] = self._asked().predict_marginals(X, **settings)
         return result
 
-    def predict_kbest(self, X: Any, k: int, **settings: Any) -> list[list[tuple[list[Any], float]]]:
+    def predict_kbest(self, X: Items, k: int, **settings: Any) -> list[list[tuple[list[Any], float]]]:
         """Return the k best labellings of every sequence with log p(y|x), as the fitted model does."""
         result: list[list[tuple[list[Any], float]]] = self._asked().predict_kbest(X, k, **settings)
         return result
 
-    def sequence_log_proba(self, X: Any, y: Any, **settings: Any) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, **settings: Any) -> Array:
         """Log p(y|x) of whole labellings, as the fitted model does."""
         result: Array = self._asked().sequence_log_proba(X, y, **settings)
         return result
 
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of positions labelled right; each sequence counts ``sample_weight`` times."""
         given = {} if lengths is None else {"lengths": lengths}
         return float(self._asked().score(X, y, sample_weight=sample_weight, **given))

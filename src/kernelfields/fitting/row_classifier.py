@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
+from ..data.types import Items, Outputs, Weights
 from ..errors import InputError
 from ..parameters import Parameterised
 from ..persistence.savable import Savable, require_fitted
@@ -27,13 +28,13 @@ class RowClassifier(Parameterised, Routed, Savable):
     def _label_scores(self, rows: Rows) -> Array:
         """Return how well each label fits each row, (N, L); the largest is predicted."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Items) -> Any:
         """Return the best label of every row, (N,); a list of lists for sequences."""
         rows = self._read(X)
         labels = self.classes_[self._label_scores(rows).argmax(axis=1)]
         return labels if rows.offsets is None else rows.split(labels.tolist())
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Items, y: Outputs, sample_weight: Weights = None) -> float:
         """Return the share of rows labelled right; those whose label is None or NaN are skipped.
 
         A label that training did not have is wrong whatever is predicted.
@@ -47,7 +48,7 @@ class RowClassifier(Parameterised, Routed, Savable):
         weights = None if sample_weight is None else read_row_weights(sample_weight, rows)[kept]
         return float(np.average([labels[n] == truth[n] for n in kept], weights=weights))
 
-    def _read(self, X: Any) -> Rows:
+    def _read(self, X: Items) -> Rows:
         self._require_fitted()
         return read_rows(self, X, fitting=False)
 

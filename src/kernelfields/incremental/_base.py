@@ -18,6 +18,7 @@ from ..constraints import Forbidden, Rule
 from ..data.rules import barred_scores, offset_of, read_rules
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..decoders import Decoder
 from ..errors import InputError, ScoreError
 from ..fitting.epochs import DONE, FLAWLESS, warn_of_interruption
@@ -103,7 +104,13 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
     @starts_afresh
     def partial_fit(
-        self, X: Any, y: Any, *, classes: Any = None, lengths: Any = None, sample_weight: Any = None
+        self,
+        X: Items,
+        y: Outputs,
+        *,
+        classes: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Go on from the present weights, fitted or loaded: one pass through more sequences.
 
@@ -234,13 +241,13 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
     @starts_afresh
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
-        sample_weight: Any = None,
-        X_dev: Any = None,
-        y_dev: Any = None,
+        lengths: Lengths = None,
+        sample_weight: Weights = None,
+        X_dev: Items | None = None,
+        y_dev: Outputs | None = None,
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -274,7 +281,9 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         self._learn(sweep, rule, data, parts, held_out)
         return self
 
-    def _sweep(self, data: LabelledSet, sample_weight: Any) -> tuple[AnySweep, BoundParts, Forbidden | None]:
+    def _sweep(
+        self, data: LabelledSet, sample_weight: Weights
+    ) -> tuple[AnySweep, BoundParts, Forbidden | None]:
         """Return weights of zero for a training set, the parts that they are of, and what is forbidden."""
         forbidden = self._forbidden(data)
         parts = self._bound(data)

@@ -14,6 +14,7 @@ from ..checks import one_of, require_flag, require_whole, shown
 from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, look_up_outputs, read_outputs, require_sequences
 from ..data.training import require_labelling, warn_of_unsettled
+from ..data.types import Allowed, Groups, Items, Lengths, Outputs
 from ..decoders import Abstain, Decoder
 from ..errors import InputError
 from ..lazy import Later
@@ -50,14 +51,14 @@ class CalibratedLabeller(ABC):
     """What `calibrate` keeps."""
 
     @abstractmethod
-    def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None) -> list[Array]:
         """Return p(y_t|x) for every position."""
 
     @abstractmethod
-    def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch: ...
+    def _batch(self, X: Items, lengths: Lengths, allowed: Allowed) -> ScoredBatch: ...
 
     @abstractmethod
-    def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs: ...
+    def _read(self, X: Items, lengths: Lengths, *, as_rows: bool = False) -> Inputs: ...
 
     @abstractmethod
     def _decoder(self, given: str | Decoder | None) -> Decoder: ...
@@ -67,10 +68,10 @@ class CalibratedLabeller(ABC):
 
     def calibrate(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
+        lengths: Lengths = None,
         method: str | MeanTest = "betting",
         units: str = "positions",
         per_label: bool = False,
@@ -116,14 +117,14 @@ class CalibratedLabeller(ABC):
 
     def recalibrate(
         self,
-        X: Any,
-        y: Any,
+        X: Items,
+        y: Outputs,
         *,
-        lengths: Any = None,
+        lengths: Lengths = None,
         method: str = "temperature",
         likelihood: str | None = None,
         folds: int | None = None,
-        groups: Any = None,
+        groups: Groups = None,
     ) -> Self:
         """Rescale all scores so that held-out labels are as probable as they can be.
 
@@ -195,7 +196,7 @@ class CalibratedLabeller(ABC):
         return record.guarantees(self._kinds(record.units), error_at_most, confidence)
 
     def predict_sets(
-        self, X: Any, *, lengths: Any = None, miss_at_most: float = 0.1, of: Any = None
+        self, X: Items, *, lengths: Lengths = None, miss_at_most: float = 0.1, of: Any = None
     ) -> list[list[list[Hashable]]]:
         """Return a set of labels for every position, most probable first, that seldom lacks the true one.
 
@@ -246,7 +247,7 @@ class CalibratedLabeller(ABC):
         return control_misses(record.missed_among(np.array([names.index(one) for one in of])), miss_at_most)
 
     def _guaranteed(
-        self, X: Any, lengths: Any, error_at_most: Any, confidence: Any, others: Mapping[str, Any]
+        self, X: Items, lengths: Lengths, error_at_most: Any, confidence: Any, others: Mapping[str, Any]
     ) -> Any:
         """Label sequences, None where the guarantee does not allow an answer."""
         if error_at_most is None:
@@ -305,7 +306,7 @@ class CalibratedLabeller(ABC):
         names = self.classes_.tolist()
         return entity_kinds(names) if units == ENTITIES else names
 
-    def unscaled(self, X: Any, lengths: Any) -> ScoredBatch:
+    def unscaled(self, X: Items, lengths: Lengths) -> ScoredBatch:
         """Return scores as they were learnt, before any `recalibrate`."""
         before = vars(self).pop("scaling_", None)
         try:
@@ -317,7 +318,7 @@ class CalibratedLabeller(ABC):
             raise InputError(f"recalibrate needs a SumOracle, which {type(scored.batch).__name__} is not.")
         return scored
 
-    def _seen(self, X: Any, lengths: Any, decoder: Decoder) -> tuple[ScoredBatch, LabelledAnswers]:
+    def _seen(self, X: Items, lengths: Lengths, decoder: Decoder) -> tuple[ScoredBatch, LabelledAnswers]:
         """Return scores, and labels with marginals as users see them, whatever makes them."""
         from .calibrating import LabelledAnswers
 

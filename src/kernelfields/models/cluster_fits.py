@@ -25,6 +25,7 @@ from ..data.base_measure import CliqueMeasures
 from ..data.reading import read_to_fit
 from ..data.seeds import random_state
 from ..data.state_starts import k_means
+from ..data.types import Items, Lengths, Outputs, Weights
 from ..errors import InputError
 from ..fitting.run import precision_of
 from ..fitting.settings import CHECKS
@@ -61,10 +62,10 @@ class Clusters(NamedTuple):
 def fit_clusters(
     settings: Any,
     make: Callable[..., Any],
-    X: Any,
-    y: Any,
-    lengths: Any,
-    sample_weight: Any,
+    X: Items,
+    y: Outputs | None,
+    lengths: Lengths,
+    sample_weight: Weights,
     *,
     structure: Any,
     stay: float,

@@ -14,6 +14,7 @@ from ..constraints import OwnedRule
 from ..data.labels import encode_outputs, unlabelled_items
 from ..data.reading import read_to_fit
 from ..data.state_starts import clustered_states, random_states, run_states
+from ..data.types import Items, Lengths, Outputs
 from ..data.unlabelled import set_aside
 from ..errors import InputError
 from ..kernels import Weighted
@@ -84,7 +85,7 @@ class StateTraining(NamedTuple):
         return [None if s in self.missing else one for s, one in enumerate(each)]
 
 
-def read_states(estimator: Any, X: Any, y: Any, lengths: Any, n_states: Any) -> StateTraining:
+def read_states(estimator: Any, X: Items, y: Outputs, lengths: Lengths, n_states: Any) -> StateTraining:
     """Read a training set to guess states from, changing nothing; refuse what states cannot have."""
     settings = estimator.get_params()
     for name, reason in REFUSED.items():

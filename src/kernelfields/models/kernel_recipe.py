@@ -16,13 +16,14 @@ from ..constraints import Rule
 from ..data.base_measure import BaseMeasure, add_base_measure
 from ..data.inputs import Inputs
 from ..data.labels import unlabelled_items
-from ..data.reading import Extractor, read_to_fit
+from ..data.reading import Extractor, FeatureSetting, read_to_fit
 from ..data.rules import offset_of
 from ..data.training import (
     Training,
     read_training,
     require_labelling,
 )
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import SetAside, joined, read_unlabelled, set_aside
 from ..errors import InputError
 from ..fitting.run import precision_of
@@ -77,7 +78,7 @@ class KernelRecipe:
     parts: Parts = Parts()
     edge_penalty: float | None = None
     """λ of scores of several labels, where it is not that of all parts."""
-    features: Any = None
+    features: FeatureSetting = None
     structure: str | Structure = "chain"
     classes: Sequence[Hashable] | None = None
     loss: str | LossSettings | CustomLoss = "log"
@@ -88,7 +89,7 @@ class KernelRecipe:
     solver: str | Solver = "lbfgs"
     tol: float = 1e-3
     max_iter: int = 1000
-    random_state: Any = None
+    random_state: Seed = None
     run: Run = Run()
     verbose: int = 0
 
@@ -234,11 +235,11 @@ class KernelRecipe:
 
     def read(
         self,
-        X: Any,
-        y: Any,
-        lengths: Any,
-        sample_weight: Any,
-        X_unlabelled: Any = None,
+        X: Items,
+        y: Outputs,
+        lengths: Lengths,
+        sample_weight: Weights,
+        X_unlabelled: Items | None = None,
     ) -> Training:
         """Read and check a training set, and sequences without labels as far as kernels look at them."""
         structure, verbatim = structure_of(self.structure), takes_objects(self.kernel)
@@ -255,7 +256,7 @@ class KernelRecipe:
         return self._training(structure, inputs, extractor, y, sample_weight)
 
     def _read_apart(
-        self, structure: Structure, parts: SetAside, sample_weight: Any, X_unlabelled: Any
+        self, structure: Structure, parts: SetAside, sample_weight: Weights, X_unlabelled: Items | None
     ) -> Training:
         """Read what has labels as the training set, and what has none for kernels to look at."""
         verbatim, rest = takes_objects(self.kernel), parts.rest(X_unlabelled, self.uses_unlabelled)
@@ -290,8 +291,8 @@ class KernelRecipe:
         structure: Structure,
         inputs: Inputs,
         extractor: Extractor | None,
-        y: Any,
-        sample_weight: Any,
+        y: Outputs,
+        sample_weight: Weights,
     ) -> Training:
         if self._edge_part is not None:
             require_labelling(structure, "The part 'edge_kernel'")

@@ -18,6 +18,7 @@ from ..data.reading import Extractor, read_to_predict
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
 from ..data.training import require_labelling, warn_of_unsettled
+from ..data.types import Allowed, Items, Lengths, Outputs, Seed, Weights
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, ModelFormatError, warn_user
 from ..fitting.run import Routed
@@ -61,7 +62,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
     features_: Extractor | None
     forbidden_: Forbidden | None = None
     decoder: str | Decoder
-    random_state: Any
+    random_state: Seed
     probabilistic: ClassVar[bool] = True
     """Whether training makes probabilities; where it does not, they are a softmax of scores."""
     _scores_rows: ClassVar[bool] = False
@@ -75,10 +76,10 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
 
     def predict(
         self,
-        X: Any,
+        X: Items,
         *,
-        lengths: Any = None,
-        allowed: Any = None,
+        lengths: Lengths = None,
+        allowed: Allowed = None,
         decoder: str | Decoder | None = None,
         abstain: float | None = None,
         error_at_most: float | Mapping[Hashable, Guarantee] | None = None,
@@ -122,7 +123,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         warn_of_unsettled(scored.batch)
         return self._names(scored, outputs)
 
-    def predict_marginals(self, X: Any, *, lengths: Any = None, allowed: Any = None) -> list[Array]:
+    def predict_marginals(self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None) -> list[Array]:
         """Return p(y_t|x) for every position: a (T, L) array per sequence, columns as in ``classes_``."""
         scored = self._batch(X, lengths, allowed)
         batch = scored.batch
@@ -134,7 +135,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         return result
 
     def predict_kbest(
-        self, X: Any, k: int, *, lengths: Any = None, allowed: Any = None
+        self, X: Items, k: int, *, lengths: Lengths = None, allowed: Allowed = None
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Return the k best labellings of every sequence with log p(y|x), best first.
 
@@ -158,7 +159,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             for s in range(scored.batch.n_instances)
         ]
 
-    def sequence_log_proba(self, X: Any, y: Any, *, lengths: Any = None) -> Array:
+    def sequence_log_proba(self, X: Items, y: Outputs, *, lengths: Lengths = None) -> Array:
         """Log p(y|x) of whole labellings; where a label is None, the sum over all labels.
 
         It is −inf for labellings that rules forbid, and for those with a label that training did not have;
@@ -187,7 +188,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         return result
 
     def entity_probabilities(
-        self, X: Any, y: Any, *, lengths: Any = None, allowed: Any = None
+        self, X: Items, y: Outputs, *, lengths: Lengths = None, allowed: Allowed = None
     ) -> list[Array]:
         """Return the probability of every entity of labellings: that it stands there, with these ends.
 
@@ -233,7 +234,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             )
         return strange
 
-    def sample(self, X: Any, n: int = 1, *, lengths: Any = None) -> list[Labels]:
+    def sample(self, X: Items, n: int = 1, *, lengths: Lengths = None) -> list[Labels]:
         """Return n draws from p(y|x) for all sequences, seeded by ``random_state``.
 
         They are exact, but for structures that only approximate sums: their draws come from a Markov chain.
@@ -246,7 +247,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         rows = drawn_outputs(draw, scored.scores, count, int(seed))
         return [self._names(scored, row) for row in rows]
 
-    def score(self, X: Any, y: Any, *, lengths: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None) -> float:
         """Return the share of right answers (labels of positions, heads of words, spans of trees).
 
         Each sequence counts ``sample_weight`` times.
@@ -267,7 +268,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         warn_of_unsettled(scored.batch)
         return float(np.average(scored.batch.agree(labels, truth), weights=weights))
 
-    def _batch(self, X: Any, lengths: Any, allowed: Any) -> ScoredBatch:
+    def _batch(self, X: Items, lengths: Lengths, allowed: Allowed) -> ScoredBatch:
         self._require_fitted()
 
         def score() -> ScoredBatch:
@@ -300,7 +301,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         if isinstance(self._batch([], None, None).batch, SumOracle | ApproximateSum):
             self.predict_marginals([])
 
-    def _read(self, X: Any, lengths: Any, *, as_rows: bool = False) -> Inputs:
+    def _read(self, X: Any, lengths: Lengths, *, as_rows: bool = False) -> Inputs:
         """Read a batch to predict; models of other observations than features have their own."""
         missing = self._missing
         if not missing and "kernel_" in vars(self):

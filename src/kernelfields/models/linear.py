@@ -10,9 +10,10 @@ from scipy import sparse
 from ..arrays import Array
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED, Encoded, encode_outputs
-from ..data.reading import Extractor, read_to_fit
+from ..data.reading import Extractor, FeatureSetting, read_to_fit
 from ..data.rules import require_possible
 from ..data.training import Observed, require_seen
+from ..data.types import Items, Lengths, Outputs
 from ..errors import InputError
 from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure
 from .parts import (
@@ -39,10 +40,10 @@ class LabelledSet(NamedTuple):
 
 def read_labelled(
     structure: Structure,
-    features: Any,
-    X: Any,
-    y: Any,
-    lengths: Any,
+    features: FeatureSetting,
+    X: Items,
+    y: Outputs,
+    lengths: Lengths,
     known: list[Any] | None = None,
     fitted: Extractor | None = None,
     *,

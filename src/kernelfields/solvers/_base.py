@@ -249,6 +249,8 @@ class Stop(Checked):
 
 STALLED = 50
 """Iterations without progress after which there is none to come."""
+ROUNDED = 1e-8
+"""Relative gap that rounding may leave where the gradient vanishes."""
 
 Observer = Callable[[Progress, Any], bool | None]
 """Sees every iteration and its point; True ends the search there."""
@@ -325,7 +327,9 @@ class Monitor:
             return Reason.GAP
         if not certified and progress.gradient_norm <= self.stop.gradient * max(1.0, self.first_norm):
             return Reason.GRADIENT
-        if progress.gradient_norm == 0:
+        # of planes whose best mixture was found inexactly it may vanish, too, far from the optimum
+        contradicted = certified and progress.relative_gap > ROUNDED
+        if progress.gradient_norm == 0 and not contradicted:
             return Reason.GRADIENT
         if self._stalls(progress):
             return Reason.STUCK

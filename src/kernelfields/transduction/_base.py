@@ -14,6 +14,7 @@ from ..checks import Check, require_positive, require_settings, shown, whole
 from ..data.labels import UNOBSERVED, encode
 from ..data.partial_labels import read_partial_labels
 from ..data.rows import Rows, read_rows
+from ..data.types import Items, Outputs
 from ..errors import InputError, warn_user
 from ..fitting.provenance import Provenance, provenance_of_rows
 from ..fitting.run import Routed, open_observer, starts_afresh
@@ -120,7 +121,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         """Return averages over vertices, (n, L), by (n, V) weights; NaN where none has values."""
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, *, X_unlabelled: Any = None) -> Self:
+    def fit(self, X: Items, y: Outputs, *, X_unlabelled: Items | None = None) -> Self:
         """Build the graph, and let labels travel.
 
         Parameters
@@ -162,7 +163,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
             return labels
         return Rows(None, self.offsets_).split(labels[: self.offsets_[-1]].tolist())
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Items) -> Any:
         """Return the best label of every row, (n,); a list of lists for sequences.
 
         What was in the graph has the values of its vertex. Others have the average of the neighbours that
@@ -174,7 +175,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         labels = self._named(self._values(rows.features))
         return labels if rows.offsets is None else rows.split(labels.tolist())
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Items, y: Outputs) -> float:
         """Return the share of rows labelled right; those whose label is missing are skipped.
 
         No prediction is a wrong one.
@@ -187,7 +188,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         labels = self._named(self._values(rows.features)).tolist()
         return float(np.mean([labels[n] == truth[n] for n in kept]))
 
-    def _read_training(self, X: Any, more: Any) -> _Seen:
+    def _read_training(self, X: Items, more: Items | None) -> _Seen:
         if _is_precomputed(self.graph):
             if more is not None:
                 raise InputError('X_unlabelled cannot be had with graph="precomputed": X has all vertices.')

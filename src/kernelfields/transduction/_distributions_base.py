@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array
+from ..data.types import Items
 from ..graphs import Spread
 from ..persistence.fields import Field, Numbers
 from ..persistence.savable import require_fitted
@@ -34,7 +35,7 @@ class LabelDistributionClassifier(LabelGraphClassifier):
         require_fitted(self)
         return self._vertex_values(self.vertex_of_)
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X: Items) -> Any:
         """Return p(y|x) for every row, (n, L), columns as in ``classes_``; a list of them for sequences.
 
         Rows as in `predict`; NaN where no label arrives.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array
+from ..data.types import Items
 from ..fitting.run_settings import Run
 from ..graphs import PoissonScores
 from ..graphs.adjacency import Adjacency
@@ -76,7 +77,7 @@ n_features_in_, feature_names_in_
     run: Run = Run()
     verbose: int = 0
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Items) -> Any:
         """Return u of every row, (n, L), columns as in ``classes_``; a list of them for sequences.
 
         Of two labels, (n,): how much larger the second one's is. Rows as in `predict`. −inf for labels that

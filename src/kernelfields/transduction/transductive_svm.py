@@ -13,6 +13,7 @@ from ..checks import proper_share, require_not_negative, require_positive, requi
 from ..data.class_shares import read_class_shares
 from ..data.labels import Encoded
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
+from ..data.types import Items, Outputs, Weights
 from ..errors import warn_user
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import Provenance, provenance_of_rows
@@ -135,7 +136,9 @@ class TransductiveSVM(RowClassifier):
     verbose: int = 0
 
     @starts_afresh
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, X_unlabelled: Any = None) -> Self:
+    def fit(
+        self, X: Items, y: Outputs, sample_weight: Weights = None, *, X_unlabelled: Items | None = None
+    ) -> Self:
         """Fit to rows of which some have labels.
 
         Parameters
@@ -220,7 +223,7 @@ class TransductiveSVM(RowClassifier):
         """Labels of all rows that the fit had."""
         return self.classes_[self.transduction_codes_]
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Items) -> Any:
         """Return f(x) + b of every row: (N,), positive for the second of two labels, or (N, L).
 
         A list of them for sequences.

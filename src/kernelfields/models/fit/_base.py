@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays import Array
 from ...data.base_measure import BaseMeasure, kept_measure
 from ...data.training import Training
+from ...data.types import Items, Lengths, Outputs, Weights
 from ...fitting.held_out import HeldOutSet, read_held_out, require_both
 from ...fitting.observers import EarlyStopping
 from ...fitting.provenance import Provenance, provenance_of
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
 class FitArguments(NamedTuple):
     """What `fit` was called with."""
 
-    X: Any
-    y: Any
-    lengths: Any = None
-    sample_weight: Any = None
-    X_dev: Any = None
-    y_dev: Any = None
-    X_unlabelled: Any = None
+    X: Items
+    y: Outputs
+    lengths: Lengths = None
+    sample_weight: Weights = None
+    X_dev: Items | None = None
+    y_dev: Outputs | None = None
+    X_unlabelled: Items | None = None
 
 
 class Mode(NamedTuple):
