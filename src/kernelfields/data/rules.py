@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from ..arrays import Array
 from ..constraints import Constraints, Forbidden, Rule
-from ..errors import InputError
+from ..errors import InputError, UnsupportedError
 from ..objective import Offsets
-from ..structures import EdgeBatch, Structure
+from ..structures import EdgeBatch, Structure, StructureBatch
 from ..tables import CONSTRAINTS, choose
 from .labels import UNOBSERVED, Encoded
 
 
 def read_rules(
-    structure: Structure, constraints: str | Rule | None, batch: EdgeBatch, encoded: Encoded
+    structure: Structure, constraints: str | Rule | None, batch: StructureBatch, encoded: Encoded
 ) -> Forbidden | None:
     """Return what constraints and the structure itself forbid, which the labels of a training set obey."""
     names, own = encoded.classes.tolist(), structure.forbidden_pairs
@@ -30,17 +30,17 @@ def read_rules(
     return forbidden
 
 
-def offset_of(forbidden: Forbidden, chain: EdgeBatch, dtype: npt.DTypeLike) -> dict[str, Array]:
+def offset_of(forbidden: Forbidden, given: StructureBatch, dtype: npt.DTypeLike) -> dict[str, Array]:
     """Scores that are −inf where a rule forbids and 0 elsewhere; zeros take no memory."""
-    zero = np.zeros((), dtype)
-    offset = {clique: np.broadcast_to(zero, shape) for clique, shape in chain.shapes.items()}
+    batch, zero = require_edge_batch(given), np.zeros((), dtype)
+    offset = {clique: np.broadcast_to(zero, shape) for clique, shape in batch.shapes.items()}
     if forbidden.pairs.any():
-        for name in _pairwise(chain):
-            offset[name] = np.broadcast_to(_barred(forbidden.pairs, dtype), chain.shapes[name])
+        for name in _pairwise(batch):
+            offset[name] = np.broadcast_to(_barred(forbidden.pairs, dtype), batch.shapes[name])
     if forbidden.starts.any() or forbidden.ends.any():
-        node = np.zeros(chain.shapes["node"], dtype)
-        node[chain.sources] += _barred(forbidden.starts, dtype)
-        node[chain.sinks] += _barred(forbidden.ends, dtype)
+        node = np.zeros(batch.shapes["node"], dtype)
+        node[batch.sources] += _barred(forbidden.starts, dtype)
+        node[batch.sinks] += _barred(forbidden.ends, dtype)
         offset["node"] = node
     return offset
 
@@ -62,14 +62,14 @@ def barred_scores(forbidden: Forbidden) -> Offsets:
     return Offsets(_barred(small, np.float64), _barred(forbidden.pairs, np.float64))
 
 
-def _pairwise(chain: EdgeBatch) -> list[str]:
+def _pairwise(batch: EdgeBatch) -> list[str]:
     """Return the clique types of two vertices: edges, of all types.
 
     Two axes of scores are not enough: lengths of runs have them, too, with labels along one.
     """
     return [
         name
-        for name, cliques in chain.cliques.items()
+        for name, cliques in batch.cliques.items()
         if name == "edge" or (len(cliques.values) == 2 and cliques.members.shape[1] == 2)
     ]
 
@@ -79,58 +79,67 @@ def _barred(mask: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def require_respected(
-    forbidden: Forbidden, chain: EdgeBatch, labels: Array, classes: Array, of: str = ""
+    forbidden: Forbidden, given: StructureBatch, labels: Array, classes: Array, of: str = ""
 ) -> None:
     """Refuse labels that break a rule, by instance and vertex; unobserved ones break none."""
-    if not chain.has_ends and (forbidden.starts.any() or forbidden.ends.any()):
+    batch = require_edge_batch(given)
+    if not batch.has_ends and (forbidden.starts.any() or forbidden.ends.any()):
         raise InputError(
-            f"constraints forbid first or last labels, but no {chain.words.place} of a {chain.words.item} is "
+            f"constraints forbid first or last labels, but no {batch.words.place} of a {batch.words.item} is "
             "first or last."
         )
     seen = labels != UNOBSERVED
-    for name in _pairwise(chain):
-        first, second = chain.cliques[name].members.T
+    for name in _pairwise(batch):
+        first, second = batch.cliques[name].members.T
         bad = seen[first] & seen[second] & forbidden.pairs[labels[first], labels[second]]
         if bad.any():
             t = int(second[bad][0])
             before, after = classes[labels[[first[bad][0], t]]].tolist()
-            _refuse(chain, t, of, f"has the forbidden label pair {before!r} → {after!r}")
+            _refuse(batch, t, of, f"has the forbidden label pair {before!r} → {after!r}")
     for verb, mask, ends in (
-        ("starts", forbidden.starts, chain.sources),
-        ("ends", forbidden.ends, chain.sinks),
+        ("starts", forbidden.starts, batch.sources),
+        ("ends", forbidden.ends, batch.sinks),
     ):
         bad = seen[ends] & mask[labels[ends]]
         if bad.any():
             t = int(ends[bad][0])
-            _refuse(chain, t, of, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
+            _refuse(batch, t, of, f"{verb} with the forbidden label {classes[labels[[t]]].tolist()[0]!r}")
 
 
-def require_possible(chain: Any, labels: Array, classes: Array, of: str = "y") -> None:
+def require_possible(batch: Any, labels: Array, classes: Array, of: str = "y") -> None:
     """Refuse labels that vertices of their types cannot have, and runs that are not among the candidates.
 
     Unobserved labels are fine.
     """
-    bound = chain.bound
+    bound = batch.bound
     if bound is not None and bound.any() and (labels >= 0).all():
-        begins = chain.runs(labels)[0]
-        there = chain.cliques["segment"].members[chain.candidates.realised(chain.offsets, labels, begins), 0]
+        begins = batch.runs(labels)[0]
+        there = batch.cliques["segment"].members[batch.candidates.realised(batch.offsets, labels, begins), 0]
         odd = np.setdiff1d(begins[bound[labels[begins]]], there)
         if len(odd):
             t = int(odd[0])
             _refuse(
-                chain, t, of, f"has a run of {classes[labels[[t]]].tolist()[0]!r} that is not a candidate"
+                batch, t, of, f"has a run of {classes[labels[[t]]].tolist()[0]!r} that is not a candidate"
             )
-    sets = chain.label_sets
+    sets = batch.label_sets
     if sets is None:
         return
     odd = np.flatnonzero((labels >= 0) & ~sets[np.arange(len(labels)), labels])
     if len(odd):
         t = int(odd[0])
         label = classes[labels[[t]]].tolist()[0]
-        _refuse(chain, t, of, f"has the label {label!r}, which its type has not,")
+        _refuse(batch, t, of, f"has the label {label!r}, which its type has not,")
 
 
-def _refuse(chain: EdgeBatch, t: int, of: str, what: str) -> NoReturn:
-    s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
-    words = chain.words
-    raise InputError(f"{words.name(s, of)} {what} at {words.place} {t - int(chain.offsets[s])}.")
+def _refuse(batch: EdgeBatch, t: int, of: str, what: str) -> NoReturn:
+    s = int(np.searchsorted(batch.offsets, t, side="right")) - 1
+    words = batch.words
+    raise InputError(f"{words.name(s, of)} {what} at {words.place} {t - int(batch.offsets[s])}.")
+
+
+def require_edge_batch(batch: StructureBatch) -> EdgeBatch:
+    """Return a batch that has label pairs, and refuse others."""
+    if not isinstance(batch, EdgeBatch):
+        kind = type(batch).__name__
+        raise UnsupportedError(f"{kind} has no pairs of neighbouring labels, which this is about.")
+    return batch

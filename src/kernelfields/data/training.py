@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ from ..tables import loss_settings
 from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, encode_outputs
 from .reading import Extractor
-from .rules import read_rules, require_possible
+from .rules import read_rules, require_edge_batch, require_possible
 from .types import Outputs, Weights
 
 
@@ -33,13 +33,13 @@ class Observed(NamedTuple):
     edges: Array
 
     @classmethod
-    def of(cls, inputs: Inputs, encoded: Encoded, chain: EdgeBatch) -> Observed:
+    def of(cls, inputs: Inputs, encoded: Encoded, batch: EdgeBatch) -> Observed:
         """Return the pairs of feature and label, and of neighbouring labels, that occur."""
         if not sparse.issparse(inputs.features) or (encoded.labels == UNOBSERVED).any():
             raise InputError("observed_only needs sparse features and every label to be observed.")
-        pairs = np.zeros((chain.n_labels, chain.n_labels), dtype=bool)
-        pairs[encoded.labels[chain.edge_tails], encoded.labels[chain.edge_heads]] = True
-        return cls(WeightPairs.of(inputs.features, chain.n_labels, encoded.labels), pairs)
+        pairs = np.zeros((batch.n_labels, batch.n_labels), dtype=bool)
+        pairs[encoded.labels[batch.edge_tails], encoded.labels[batch.edge_heads]] = True
+        return cls(WeightPairs.of(inputs.features, batch.n_labels, encoded.labels), pairs)
 
 
 class Training(NamedTuple):
@@ -47,7 +47,7 @@ class Training(NamedTuple):
 
     inputs: Inputs
     encoded: Encoded
-    chain: EdgeBatch
+    batch: StructureBatch
     weights: Array | None
     """How many times each sequence counts."""
     loss: losses.Loss
@@ -62,10 +62,15 @@ class Training(NamedTuple):
     missing: bool = False
     """Whether NaN in X is a missing value rather than a mistake."""
 
-    def batch_of(self, inputs: Inputs) -> EdgeBatch:
+    def batch_of(self, inputs: Inputs) -> StructureBatch:
         """Return the batch of other inputs with the same labels."""
         classes = len(self.encoded.classes)
-        return cast(EdgeBatch, self.structure.on(inputs.offsets, inputs.links, classes, own=self.own))
+        return self.structure.on(inputs.offsets, inputs.links, classes, own=self.own)
+
+    @property
+    def edge_batch(self) -> EdgeBatch:
+        """The batch of a structure with label pairs."""
+        return require_edge_batch(self.batch)
 
     def contents(self) -> list[Any]:
         """Return what tells this training set from others: inputs, labels, weights, what is forbidden.
@@ -110,23 +115,22 @@ def read_training(
     inputs = structure.spread(inputs)
     encoded = encode_outputs(structure, y, inputs, known, classes)
     structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
-    # of parses and matchings it is another batch, of which nobody asks for edges
-    chain = cast(EdgeBatch, structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own))
+    batch = structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own)
     if not by_parts:
-        require_seen(chain)
-    require_possible(chain, encoded.labels, encoded.classes)
-    weights = None if sample_weight is None else read_weights(sample_weight, chain.n_instances, chain.words)
+        require_seen(batch)
+    require_possible(batch, encoded.labels, encoded.classes)
+    weights = None if sample_weight is None else read_weights(sample_weight, batch.n_instances, batch.words)
     settings = loss_settings(loss)
     if constraints is not None:
         require_labelling(structure, "constraints")
     ruled = constraints is not None or structure.forbidden_pairs
-    forbidden = read_rules(structure, constraints, chain, encoded) if ruled else None
+    forbidden = read_rules(structure, constraints, batch, encoded) if ruled else None
     if observed_only:
         require_labelling(structure, "observed_only")
-    observed = Observed.of(inputs, encoded, chain) if observed_only else None
+    observed = Observed.of(inputs, encoded, require_edge_batch(batch)) if observed_only else None
     require_suited_loss(settings, structure, constraints)
-    whole = settings.bind(chain, encoded.labels, classes=encoded.classes, weights=weights)
-    return Training(inputs, encoded, chain, weights, whole, forbidden, observed, extractor, structure, own)
+    whole = settings.bind(batch, encoded.labels, classes=encoded.classes, weights=weights)
+    return Training(inputs, encoded, batch, weights, whole, forbidden, observed, extractor, structure, own)
 
 
 def require_suited_loss(settings: LossSettings, structure: Structure, constraints: str | Rule | None) -> None:

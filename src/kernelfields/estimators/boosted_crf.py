@@ -17,7 +17,7 @@ from ..checks import proper_share, require_settings, whole
 from ..constraints import Rule
 from ..data.inputs import Inputs, read_inputs
 from ..data.reading import linked
-from ..data.rules import offset_of
+from ..data.rules import offset_of, require_edge_batch
 from ..data.seeds import random_state
 from ..data.training import Training, read_training, require_labelling
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
@@ -201,14 +201,14 @@ class BoostedCRF(SequenceLabeller):
         training = self._training(X, y, lengths, sample_weight)
         categorical = self._categorical(training.inputs)
         bins = {
-            clique: Bins(_seen_by(clique, training.chain, training.inputs.features), categorical)
-            for clique in self._cliques(training.chain)
+            clique: Bins(_seen_by(clique, training.edge_batch, training.inputs.features), categorical)
+            for clique in self._cliques(training.edge_batch)
         }
         assert isinstance(training.loss, LogLoss | PartialLog)
         boosting = Boosting(
             training.loss,
-            self._labels_alone(training.chain).terms(),
-            self._fixed(training, training.chain),
+            self._labels_alone(training.edge_batch).terms(),
+            self._fixed(training, training.edge_batch),
             bins,
             TreeSettings(
                 self.max_leaf_nodes,
@@ -280,14 +280,14 @@ class BoostedCRF(SequenceLabeller):
         require_no_norms(self, given)
         return BoundParts.of_labels(compose(free_parts(batch), given, FREE_PENALTY), batch)
 
-    def _cliques(self, chain: EdgeBatch) -> tuple[str, ...]:
+    def _cliques(self, batch: EdgeBatch) -> tuple[str, ...]:
         """Cliques that have trees; without a pair in the training set there is nothing to grow them from."""
-        return ("node", "edge") if looked_at(self.parts) and len(chain.edge_heads) else ("node",)
+        return ("node", "edge") if looked_at(self.parts) and len(batch.edge_heads) else ("node",)
 
     @staticmethod
-    def _fixed(training: Training, chain: EdgeBatch) -> dict[str, Array] | None:
+    def _fixed(training: Training, batch: EdgeBatch) -> dict[str, Array] | None:
         forbidden = training.forbidden
-        return None if forbidden is None else offset_of(forbidden, chain, np.float64)
+        return None if forbidden is None else offset_of(forbidden, batch, np.float64)
 
     def _held_out(
         self, training: Training, boosting: Boosting, X: Items | None, y: Outputs | None
@@ -295,7 +295,7 @@ class BoostedCRF(SequenceLabeller):
         if X is None and y is None:
             return None
         held_out = read_held_out(self, training, X, y)
-        classes, parts = training.encoded.classes, self._labels_alone(training.chain)
+        classes, parts = training.encoded.classes, self._labels_alone(training.edge_batch)
 
         def value(element: Array, trees: Mapping[str, Array]) -> float:
             labels = parts.scorers(boosting.point.problem, element)
@@ -303,10 +303,10 @@ class BoostedCRF(SequenceLabeller):
             return held_out.loss_of(Model(training.structure, classes, scorers, None, training.forbidden))
 
         seen = {
-            clique: _seen_by(clique, held_out.chain, held_out.inputs.features)
-            for clique in self._cliques(training.chain)
+            clique: _seen_by(clique, require_edge_batch(held_out.batch), held_out.inputs.features)
+            for clique in self._cliques(training.edge_batch)
         }
-        return BoostingHeldOut(value, seen, held_out.chain.shapes, self.run.patience)
+        return BoostingHeldOut(value, seen, held_out.batch.shapes, self.run.patience)
 
     def _keep(self, training: Training, boosting: Boosting, held_out: BoostingHeldOut | None) -> None:
         """Take over what was learnt, all at once."""
@@ -323,7 +323,7 @@ class BoostedCRF(SequenceLabeller):
     def _take(self, training: Training, boosting: Boosting, element: Array) -> None:
         """Take over what predictions need."""
         self.classes_, self.structure_ = training.encoded.classes, training.structure
-        scorers = self._labels_alone(training.chain).scorers(boosting.point.problem, element)
+        scorers = self._labels_alone(training.edge_batch).scorers(boosting.point.problem, element)
         keep_scorers(self, scorers, len(self.classes_))
         self.forests_ = boosting.forests
         self.n_features_in_ = training.inputs.features.shape[1]
@@ -356,7 +356,7 @@ class ForestScorer(Scorer):
         add(into, self.clique, values.reshape(batch.cliques[self.clique].shape))
 
 
-def _seen_by(clique: str, chain: EdgeBatch, features: Array) -> Array:
+def _seen_by(clique: str, batch: EdgeBatch, features: Array) -> Array:
     """Return what the trees of a clique type look at: vertices, or the first vertex of every edge."""
     matrix = np.asarray(features, dtype=np.float64)
-    return matrix if clique == "node" else matrix[chain.edge_tails]
+    return matrix if clique == "node" else matrix[batch.edge_tails]

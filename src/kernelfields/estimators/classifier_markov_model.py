@@ -141,11 +141,11 @@ class ClassifierMarkovModel(SequenceLabeller):
         require_settings(vars(self), {**CHECKS, "kind": one_of([HMM_KIND, PMM_KIND])})
         _require_classifier(self.classifier)
         data = read_labelled(Chain(), self.features, X, y, lengths, classes=self.classes)
-        self.forbidden_ = read_rules(data.structure, self.constraints, data.chain, data.encoded)
+        self.forbidden_ = read_rules(data.structure, self.constraints, data.batch, data.encoded)
         counts = None
         if sample_weight is not None:
-            each = read_weights(sample_weight, data.chain.n_instances)
-            counts = np.repeat(each, np.diff(data.chain.offsets))
+            each = read_weights(sample_weight, data.edge_batch.n_instances)
+            counts = np.repeat(each, np.diff(data.edge_batch.offsets))
         self._fit_parts(data, counts)
         self.kind_ = str(self.kind)
         self.classes_, self.structure_ = data.encoded.classes, data.structure
@@ -157,9 +157,9 @@ class ClassifierMarkovModel(SequenceLabeller):
 
     def _fit_parts(self, data: LabelledSet, counts: Array | None) -> None:
         """Count labels and steps, and fit one classifier to all positions or one after each label."""
-        L, labels, chain = data.chain.n_labels, data.encoded.labels, data.chain
+        L, labels, batch = data.edge_batch.n_labels, data.encoded.labels, data.edge_batch
         before = np.full(len(labels), L)  # none: a first position
-        before[chain.edge_heads] = labels[chain.edge_tails]
+        before[batch.edge_heads] = labels[batch.edge_tails]
         steps = np.bincount(before * (L + 1) + labels, counts, (L + 1) ** 2).reshape(L + 1, L + 1)[:, :L]
         self.transitions_, self.start_ = self._shares(steps[:L]), self._shares(steps[L])
         self.shares_ = self._shares(steps.sum(axis=0))

@@ -295,7 +295,7 @@ class CRF(LinearAttributes, ObjectiveModel):
         known = classes if base is None else base.classes_.tolist()
         training = self._training(X, y, lengths, sample_weight, known, base)
         if base is not None:
-            known_parts = widened_scorers(base, training.chain)
+            known_parts = widened_scorers(base, training.batch)
             base = copy.copy(base)
             base.classes_ = training.encoded.classes
             keep_scorers(base, known_parts, len(base.classes_))

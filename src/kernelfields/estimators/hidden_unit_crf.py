@@ -210,9 +210,9 @@ class HiddenUnitCRF(SequenceLabeller):
         )
 
     def _problem(self, training: Training) -> HiddenUnitProblem:
-        chain, forbidden = training.chain, training.forbidden
-        terms = self._labels_alone(chain).terms()
-        offset = None if forbidden is None else offset_of(forbidden, chain, np.float64)
+        batch, forbidden = training.batch, training.forbidden
+        terms = self._labels_alone(batch).terms()
+        offset = None if forbidden is None else offset_of(forbidden, training.batch, np.float64)
         free = Problem.of(training.loss, terms, offset)
         return HiddenUnitProblem(training.inputs.features, self.n_units, self.penalty, free)
 
@@ -255,7 +255,7 @@ class HiddenUnitCRF(SequenceLabeller):
         self.unit_intercept_, self.unit_labels_ = weights.bias.copy(), weights.labels.copy()
         self.classes_, self.structure_ = training.encoded.classes, training.structure
         keep_scorers(
-            self, self._labels_alone(training.chain).scorers(problem.free, weights.free), len(self.classes_)
+            self, self._labels_alone(training.batch).scorers(problem.free, weights.free), len(self.classes_)
         )
         self.n_features_in_ = training.inputs.features.shape[1]
         if training.inputs.names is not None:

@@ -186,11 +186,11 @@ class KernelPerceptron(SequenceLabeller):
             classes=self.classes,
             verbatim=verbatim,
         )
-        if data.structure.forbidden_pairs or data.chain.cliques.keys() - {"node", "edge"}:
+        if data.structure.forbidden_pairs or data.edge_batch.cliques.keys() - {"node", "edge"}:
             raise InputError(
                 "KernelPerceptron has no rules, and scores of labels and of one type of edges only."
             )
-        count = data.chain.n_instances
+        count = data.edge_batch.n_instances
         weights = (
             np.ones(count) if sample_weight is None else read_weights(sample_weight, count, structure.words)
         )
@@ -219,18 +219,18 @@ class KernelPerceptron(SequenceLabeller):
         kept: Array | None,
     ) -> None:
         """Go through the training set, or those that are kept of it, and note on the way what changes."""
-        chain, labels = data.chain, data.encoded.labels
-        order = np.arange(chain.n_instances) if kept is None else np.flatnonzero(kept)
-        alpha, edge = np.zeros((chain.n_vertices, chain.n_labels)), np.zeros((chain.n_labels,) * 2)
-        age = np.zeros(chain.n_vertices, dtype=np.int64)
+        batch, labels = data.edge_batch, data.encoded.labels
+        order = np.arange(batch.n_instances) if kept is None else np.flatnonzero(kept)
+        alpha, edge = np.zeros((batch.n_vertices, batch.n_labels)), np.zeros((batch.n_labels,) * 2)
+        age = np.zeros(batch.n_vertices, dtype=np.int64)
         random, started = random_state(self.random_state), time.perf_counter()
         for epoch in range(1, self.max_iter + 1):
             wrong = 0
             for s in random.permutation(order) if self.shuffle else order:
                 walk.steps += 1
-                rows = np.arange(chain.offsets[s], chain.offsets[s + 1])
+                rows = np.arange(batch.offsets[s], batch.offsets[s + 1])
                 change = self._mistake(
-                    chain.take([s]), walk.steps, rows, labels[rows], gram[rows] @ alpha, edge
+                    batch.take([s]), walk.steps, rows, labels[rows], gram[rows] @ alpha, edge
                 )
                 if change is None or weights[s] == 0:
                     continue
@@ -249,13 +249,13 @@ class KernelPerceptron(SequenceLabeller):
                 break
 
     def _mistake(
-        self, chain: Any, step: int, rows: Array, right: Array, node: Array, edge: Array
+        self, batch: Any, step: int, rows: Array, right: Array, node: Array, edge: Array
     ) -> Change | None:
         """parts(y) − parts(ŷ) of a sequence; None if they are the same."""
-        best = _best(chain, node, edge)
+        best = _best(batch, node, edge)
         if (best == right).all():
             return None
-        difference, other = chain.parts(right), chain.parts(best)
+        difference, other = batch.parts(right), batch.parts(best)
         change = difference["node"] - other["node"]
         some = change.any(axis=1)
         pairs = difference["edge"] - other["edge"] if self.edges else np.zeros_like(edge)
@@ -277,7 +277,7 @@ class KernelPerceptron(SequenceLabeller):
         steps: int,
         others: Sequence[Inputs],
     ) -> None:
-        N, L = data.chain.n_vertices, data.chain.n_labels
+        N, L = data.edge_batch.n_vertices, data.edge_batch.n_labels
         alpha, edge = np.zeros((N, L)), np.zeros((L, L))
         used = np.zeros(N, dtype=bool)
         for change in changes:  # the mean of zero and of what there was after every step
@@ -328,17 +328,17 @@ class VoteScorer(Scorer):
         else:
             into.update(node=values @ self.coef, edge=self.pairs)
 
-    def _votes(self, chain: Any, values: Array) -> dict[str, Array]:
+    def _votes(self, batch: Any, values: Array) -> dict[str, Array]:
         """Logarithms of the shares of votes for every label."""
-        node, edge = np.zeros(chain.shapes["node"]), np.zeros(chain.shapes["edge"])
-        votes, everywhere = np.zeros_like(node), np.arange(chain.n_vertices)
+        node, edge = np.zeros(batch.shapes["node"]), np.zeros(batch.shapes["edge"])
+        votes, everywhere = np.zeros_like(node), np.arange(batch.n_vertices)
         ends = [*self.changes.steps.tolist(), self.steps + 1]
-        votes[everywhere, _best(chain, node, edge)] += ends[0]
+        votes[everywhere, _best(batch, node, edge)] += ends[0]
         for change, end in zip(self.changes.each(), ends[1:], strict=True):
             node += values[:, change.rows] @ change.node
             edge += change.edge
             if end > change.step:
-                votes[everywhere, _best(chain, node, edge)] += end - change.step
+                votes[everywhere, _best(batch, node, edge)] += end - change.step
         with np.errstate(divide="ignore"):
             return {"node": np.log(votes / (self.steps + 1)), "edge": np.zeros_like(edge)}
 

@@ -142,7 +142,7 @@ class MEMM(SequenceLabeller):
         require_settings(vars(self), CHECKS)
         _require_directed(self.structure)
         data = read_labelled(structure_of(self.structure), self.features, X, y, lengths, classes=self.classes)
-        forbidden = read_rules(data.structure, self.constraints, data.chain, data.encoded)
+        forbidden = read_rules(data.structure, self.constraints, data.batch, data.encoded)
         problem = self._problem(data, sample_weight)
         stop = Stop(gap=self.tol, gradient=1e-2 * self.tol, iterations=self.max_iter)
         solver = choose(SOLVERS, self.solver, "solver")
@@ -157,7 +157,7 @@ class MEMM(SequenceLabeller):
     def _problem(self, data: LabelledSet, sample_weight: Weights) -> Problem:
         """Logistic regression: every position a chain of its own, the label before it a feature."""
         edge = self.penalty if self.edge_penalty is None else self.edge_penalty
-        positions = ChainBatch(np.arange(data.chain.n_vertices + 1), data.chain.n_labels)
+        positions = ChainBatch(np.arange(data.edge_batch.n_vertices + 1), data.edge_batch.n_labels)
         before = sparse.csr_matrix(_labels_before(data).astype(data.inputs.features.dtype))
         terms = [
             Term("features", _nodes(positions, data.inputs.features), float(self.penalty)),
@@ -166,8 +166,8 @@ class MEMM(SequenceLabeller):
         ]
         weights = None
         if sample_weight is not None:  # of every position those of its sequence
-            each = read_weights(sample_weight, data.chain.n_instances, data.chain.words)
-            weights = np.repeat(each, np.diff(data.chain.offsets))
+            each = read_weights(sample_weight, data.edge_batch.n_instances, data.edge_batch.words)
+            weights = np.repeat(each, np.diff(data.edge_batch.offsets))
         loss = LogLoss(positions, data.encoded.labels, weights)
         return Problem.of(loss, terms, dtype=data.inputs.features.dtype)
 
@@ -216,21 +216,21 @@ def _require_directed(structure: str | Structure) -> None:
         raise InputError("MEMM conditions a label on one other label: structure must be 'chain' or 'tree'.")
 
 
-def _nodes(chain: EdgeBatch, features: Array | SparseMatrix) -> LinearFeatures | SparseFeatures:
+def _nodes(batch: EdgeBatch, features: Array | SparseMatrix) -> LinearFeatures | SparseFeatures:
     return (
-        SparseFeatures(chain, "node", features)
+        SparseFeatures(batch, "node", features)
         if sparse.issparse(features)
-        else LinearFeatures(chain, "node", features)
+        else LinearFeatures(batch, "node", features)
     )
 
 
 def _labels_before(data: LabelledSet) -> sparse.csr_matrix:
     """One row per position with a 1 for the label before it; the last column means there is none."""
-    labels, chain = data.encoded.labels, data.chain
-    before = np.full(len(labels), chain.n_labels)
-    before[chain.edge_heads] = labels[chain.edge_tails]
+    labels, batch = data.encoded.labels, data.edge_batch
+    before = np.full(len(labels), batch.n_labels)
+    before[batch.edge_heads] = labels[batch.edge_tails]
     count = len(labels)
-    return sparse.csr_matrix((np.ones(count), (np.arange(count), before)), shape=(count, chain.n_labels + 1))
+    return sparse.csr_matrix((np.ones(count), (np.arange(count), before)), shape=(count, batch.n_labels + 1))
 
 
 def _log_softmax(scores: Array) -> Array:

@@ -147,7 +147,7 @@ class SequenceAdaBoost(SequenceLabeller):
         """
         require_settings(vars(self), {**CHECKS, **_CHECKS})
         data = read_labelled(Chain(), self.features, X, y, lengths, classes=self.classes)
-        forbidden = read_rules(data.structure, self.constraints, data.chain, data.encoded)
+        forbidden = read_rules(data.structure, self.constraints, data.batch, data.encoded)
         boosting = self._boosting(data, forbidden, sample_weight)
         self.forbidden_, self.features_ = forbidden, data.extractor
         self.classes_, self.structure_ = data.encoded.classes, data.structure
@@ -170,9 +170,9 @@ class SequenceAdaBoost(SequenceLabeller):
 
     def _boosting(self, data: LabelledSet, forbidden: Forbidden | None, weights: Weights) -> SequenceBoosting:
         """Return boosting before its first round."""
-        L, labels = data.chain.n_labels, data.encoded.labels
-        require_memory(f"{L} labels", 4 * 8 * data.chain.n_edges * L * L)
-        chain = ChainBatch(data.chain.offsets, L, shared_edges=False)
+        L, labels = data.edge_batch.n_labels, data.encoded.labels
+        require_memory(f"{L} labels", 4 * 8 * data.edge_batch.n_edges * L * L)
+        chain = ChainBatch(data.edge_batch.offsets, L, shared_edges=False)
         given = None if weights is None else read_weights(weights, chain.n_instances)
         fixed = None if forbidden is None else offset_of(forbidden, chain, np.float64)
         loss = ExponentialLoss(chain, labels, given, fixed)

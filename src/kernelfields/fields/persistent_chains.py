@@ -67,10 +67,10 @@ class PersistentChains(Checked):
 
         ``alike`` says that all items are of one graph, and a labelling of one stands for any.
         """
-        model = _Expectations(problem, training, self.chains if alike else training.chain.n_instances)
+        model = _Expectations(problem, training, self.chains if alike else training.batch.n_instances)
         missing = training.encoded.labels == UNOBSERVED
         given = (
-            _Expectations(problem, training, training.chain.n_instances, missing) if missing.any() else None
+            _Expectations(problem, training, training.batch.n_instances, missing) if missing.any() else None
         )
         for expected in (model, given):
             if expected is not None:
@@ -104,7 +104,7 @@ class _Expectations:
     """
 
     def __init__(self, problem: Problem, training: Training, count: int, free: Array | None = None) -> None:
-        batch, labels = training.chain, training.encoded.labels
+        batch, labels = training.batch, training.encoded.labels
         n = batch.n_instances
         every = np.ones(n) if training.weights is None else training.weights
         ids = np.unique(np.linspace(0, n - 1, min(count, n)).astype(np.int64))

@@ -14,7 +14,7 @@ from ..data.training import Training
 from ..data.types import Items, Outputs
 from ..errors import InputError, warn_user
 from ..losses import observed_log
-from ..structures import Structure
+from ..structures import Structure, StructureBatch
 
 
 class HeldOutSet(NamedTuple):
@@ -23,13 +23,13 @@ class HeldOutSet(NamedTuple):
     inputs: Inputs
     labels: Array
     """Index into the classes; −1 where a label is missing, or one that training did not have."""
-    chain: Any
+    batch: StructureBatch
     loss: losses.Loss
     """−log p of the labels that count; what takes its place where the training loss has no sums."""
 
     def loss_of(self, model: Any) -> float:
         """Return the loss of a model that could be: −log p of the labels, by its rules."""
-        return self.loss.at(model.scores(self.inputs, self.chain).scores).value
+        return self.loss.at(model.scores(self.inputs, self.batch).scores).value
 
 
 def read_held_out(model: Any, training: Training, X: Items | None, y: Outputs | None) -> HeldOutSet:
@@ -47,13 +47,13 @@ def read_held_out(model: Any, training: Training, X: Items | None, y: Outputs | 
         missing=model._missing or training.missing,
     )
     labels = held_out_labels(training.structure, y, inputs, training.encoded.classes)
-    chain = training.batch_of(inputs)
-    require_possible(chain, labels, training.encoded.classes, "y_dev")
+    batch = training.batch_of(inputs)
+    require_possible(batch, labels, training.encoded.classes, "y_dev")
     if training.forbidden is not None:
-        require_respected(training.forbidden, chain, labels, training.encoded.classes, "X_dev")
+        require_respected(training.forbidden, batch, labels, training.encoded.classes, "X_dev")
     # What was trained without sums over labellings may have none to be judged by.
-    judge = training.loss.judge(chain, labels)
-    return HeldOutSet(inputs, labels, chain, observed_log(chain, labels) if judge is None else judge)
+    judge = training.loss.judge(batch, labels)
+    return HeldOutSet(inputs, labels, batch, observed_log(batch, labels) if judge is None else judge)
 
 
 def require_both(X: Items | None, y: Outputs | None) -> bool:

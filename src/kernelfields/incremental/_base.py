@@ -172,7 +172,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
     def _pass(self, sweep: AnySweep, data: LabelledSet, parts: BoundParts, trail: Trail | None) -> None:
         """Go through more sequences once; mix the mean of their weights with that of those before."""
-        order, random = np.arange(data.chain.n_instances), random_state(self.random_state)
+        order, random = np.arange(data.batch.n_instances), random_state(self.random_state)
         problem, L = _problem(data, sweep.terms), len(self.classes_)
         weights = None if trail is None else parts.element(problem, scorers_of(self))
         start = self._go_on(sweep, parts, problem, trail, weights)
@@ -291,18 +291,18 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         weights = (
             None
             if sample_weight is None
-            else read_weights(sample_weight, data.chain.n_instances, data.chain.words)
+            else read_weights(sample_weight, data.batch.n_instances, data.batch.words)
         )
         labels = data.encoded.labels
-        if Sweep.knows(data.chain, terms):
+        if Sweep.knows(data.batch, terms):
             barred = None if forbidden is None else barred_scores(forbidden)
-            return Sweep(data.chain, terms, labels, weights, barred), parts, forbidden
-        known, offset = data.chain.known_scores(), None
+            return Sweep(data.batch, terms, labels, weights, barred), parts, forbidden
+        known, offset = data.batch.known_scores(), None
         if known:
-            offset = {name: np.zeros(shape) for name, shape in data.chain.shapes.items()} | known
+            offset = {name: np.zeros(shape) for name, shape in data.batch.shapes.items()} | known
         elif forbidden is not None:
-            offset = offset_of(forbidden, data.chain, np.float64)
-        return InstanceSweep(data.chain, terms, labels, weights, offset), parts, forbidden
+            offset = offset_of(forbidden, data.batch, np.float64)
+        return InstanceSweep(data.batch, terms, labels, weights, offset), parts, forbidden
 
     def _learn(
         self,
@@ -321,7 +321,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
         except KeyboardInterrupt:
             self.stop_reason_ = Reason.INTERRUPTED.value
         self.n_iter_ = len(self.losses_)
-        counted = sweep.steps % data.chain.n_instances or data.chain.n_instances
+        counted = sweep.steps % data.batch.n_instances or data.batch.n_instances
         averaged = 1 + (counted if rule.forgets else sweep.steps)
         best = None if held_out is None else held_out.best
         scorers, self._trail = best or self._reached(parts, problem, sweep, rule, averaged)
@@ -349,7 +349,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
         report = observers(reporter(self.run.callback, draft), line)
         for epoch in range(1, self.max_iter + 1):
-            order = np.arange(data.chain.n_instances)
+            order = np.arange(data.batch.n_instances)
             if self.averaging and (epoch == 1 or rule.forgets):
                 sweep.begin_average()
             if not self._through(
@@ -359,7 +359,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             loss = self.losses_[-1]
             report(Progress(epoch, loss, np.nan, -np.inf, time.perf_counter() - started), None)
             if held_out is not None:
-                averaged = 1 + (data.chain.n_instances if rule.forgets else sweep.steps)
+                averaged = 1 + (data.batch.n_instances if rule.forgets else sweep.steps)
                 if held_out.look(self, self._reached(parts, problem, sweep, rule, averaged)):
                     return NO_BETTER
             if loss == 0:
@@ -374,7 +374,7 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
             self.feature_names_in_ = data.inputs.names
 
     def _forbidden(self, data: LabelledSet) -> Forbidden | None:
-        return read_rules(data.structure, self.constraints, data.chain, data.encoded)
+        return read_rules(data.structure, self.constraints, data.batch, data.encoded)
 
     def _fits(self, data: LabelledSet) -> bool:
         """Whether the weights of the fit before are for the same labels and features."""
@@ -391,5 +391,5 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
 def _problem(data: LabelledSet, terms: Sequence[Term]) -> Problem:
     """Return the problem whose weights are learnt; nobody asks for its loss."""
-    summed = isinstance(data.chain, SumOracle | ApproximateSum)
-    return Problem.of((LogLoss if summed else MarginHinge)(data.chain, data.encoded.labels), terms)
+    summed = isinstance(data.batch, SumOracle | ApproximateSum)
+    return Problem.of((LogLoss if summed else MarginHinge)(data.batch, data.encoded.labels), terms)

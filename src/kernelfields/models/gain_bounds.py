@@ -68,10 +68,10 @@ def gain_bound(model: Any, candidate: CliqueType, X: Any, y: Any, **given: Any) 
     training = _training(extended, X, y, **given)
     batch = model._model().scores(training.inputs)
     theta = {
-        clique: _spread(batch.scores.get(clique), shape) for clique, shape in training.chain.shapes.items()
+        clique: _spread(batch.scores.get(clique), shape) for clique, shape in training.batch.shapes.items()
     }
     if training.forbidden is not None:
-        offset = offset_of(training.forbidden, training.chain, np.float64)
+        offset = offset_of(training.forbidden, training.batch, np.float64)
         theta = {clique: values + offset[clique] for clique, values in theta.items()}
     term = candidate.term(_recipe(extended), training)
     _require_penalty(candidate, term.penalty)
@@ -101,13 +101,13 @@ def _pair_gains(
     extension(model, first)  # refuses what does not go with it
     training = _training(model, X, y, **given)
     loss, recipe = training.loss, _recipe(model)
-    if not loss.likelihood or not isinstance(training.chain, SumOracle):
+    if not loss.likelihood or not isinstance(training.batch, SumOracle):
         return None
     _require_penalty(first, recipe.penalty_of("edges"))
-    scores = model._model().scores(training.inputs, training.chain).scores
+    scores = model._model().scores(training.inputs, training.batch).scores
     structure: Any = training.structure
     return LabelPairGains(
-        training.chain,
+        training.edge_batch,
         structure.inference,
         scores,
         training.encoded.labels,

@@ -65,9 +65,9 @@ class LabelPair(CliqueType):
         """Return the pair's part of V."""
         require_exact(training)
         first, second = self.numbers(training.structure)
-        mine = np.zeros((training.chain.n_labels,) * 2, dtype=bool)
+        mine = np.zeros((training.edge_batch.n_labels,) * 2, dtype=bool)
         mine[2 * first : 2 * first + 2, 2 * second : 2 * second + 2] = True
-        return Term("edges", Free(training.chain, "edge", support=mine), recipe.penalty_of("edges"))
+        return Term("edges", Free(training.batch, "edge", support=mine), recipe.penalty_of("edges"))
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """1: whether both go together."""
@@ -165,7 +165,7 @@ def unused_types(structure: Structure) -> tuple[str, ...]:
 
 def require_exact(training: Training) -> None:
     """Refuse sums that are others as soon as there are more edges, whatever their scores."""
-    if isinstance(training.chain, ApproximateSum) and training.loss.sums:
+    if isinstance(training.batch, ApproximateSum) and training.loss.sums:
         raise InputError(
             "What new edges can gain is known for inference='exact', and with loss='pseudo' for any other: "
             "approximate sums change with the graph."

@@ -315,7 +315,7 @@ class KernelRecipe:
         labelled, *others = [
             PartData(batch, in_precision(inputs.features, self.dtype))
             for batch, inputs in [
-                (training.chain, training.inputs),
+                (training.batch, training.inputs),
                 *((training.batch_of(one), one) for one in training.unlabelled),
             ]
         ]
@@ -393,7 +393,7 @@ class KernelTraining:
     @cached_property
     def others(self) -> BoundParts:
         """Return the other parts, as they are on the training set."""
-        parts = self.recipe.other_parts(self.training.chain)
+        parts = self.recipe.other_parts(self.training.batch)
         return BoundParts.of(parts, self.recipe.part_data(self.training))
 
     @property
@@ -421,15 +421,16 @@ class KernelTraining:
 
     def terms(self, kind: type[Expansion] | type[LowRank], values: Mapping[int, Any]) -> list[Term]:
         """Return functions of input and label, of label pairs too, from the values of each kernel."""
-        chain = self.training.chain
+        batch = self.training.batch
         seen = None if len(self.rows) == self.observations.shape[0] else self.rows
         terms = []
         for n, (kernel, labels) in enumerate(self.kernels.groups):
-            embedding = embedding_of(self.recipe.label_kernel, labels, chain.n_answers)
-            space = kind(chain, chain.answer, values[id(kernel)], answer_rows(chain, seen), embedding)
+            embedding = embedding_of(self.recipe.label_kernel, labels, batch.n_answers)
+            space = kind(batch, batch.answer, values[id(kernel)], answer_rows(batch, seen), embedding)
             terms.append(Term("kernel" if labels is None else f"kernel {n}", space, self.kernels.penalty))
         if self.edge_kernel is not None:
-            edges = kind(chain, "edge", values[id(self.edge_kernel)], self.rows[chain.edge_tails])
+            tails = self.rows[self.training.edge_batch.edge_tails]
+            edges = kind(batch, "edge", values[id(self.edge_kernel)], tails)
             terms.append(Term("edge_kernel", edges, self.recipe.penalty_of_edge_kernel))
         return terms
 
@@ -449,16 +450,16 @@ class KernelTraining:
 
 def fixed_scores(recipe: KernelRecipe, training: Training) -> dict[str, Array] | None:
     """What is not learnt: rules about labels, the base measure, and what the structure brings along."""
-    chain = training.chain
-    known = chain.known_scores()
+    batch = training.batch
+    known = batch.known_scores()
     if training.forbidden is None and recipe.base_measure is None and not known:
         return None
-    offset = {name: np.zeros(shape) for name, shape in chain.shapes.items()} | known
+    offset = {name: np.zeros(shape) for name, shape in batch.shapes.items()} | known
     if training.forbidden is not None:
-        offset = offset_of(training.forbidden, chain, np.float64)
+        offset = offset_of(training.forbidden, training.batch, np.float64)
     if recipe.base_measure is not None:
         features, classes = training.inputs.features, training.encoded.classes
-        add_base_measure(recipe.base_measure, chain, features, classes, offset)
+        add_base_measure(recipe.base_measure, batch, features, classes, offset)
     return offset
 
 

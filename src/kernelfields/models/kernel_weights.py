@@ -67,7 +67,7 @@ def _require_weighable(data: KernelTraining) -> None:
     recipe = data.recipe
     if isinstance(recipe.penalty, list | tuple):
         raise InputError("Weighted kernels need one penalty: several are weights already.")
-    if not isinstance(data.training.chain, LabelledBatch):
+    if not isinstance(data.training.batch, LabelledBatch):
         raise InputError("Weighted kernels need a structure whose vertices have labels.")
     if recipe.kernel_weights == CERTIFICATE:
         given: dict[str, object] = {"basis": recipe.approximation, "norms of parts": recipe.norms or None}

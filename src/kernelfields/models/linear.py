@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,11 +11,11 @@ from ..arrays import Array
 from ..data.inputs import Inputs
 from ..data.labels import UNOBSERVED, Encoded, encode_outputs
 from ..data.reading import Extractor, FeatureSetting, read_to_fit
-from ..data.rules import require_possible
+from ..data.rules import require_edge_batch, require_possible
 from ..data.training import Observed, require_seen
 from ..data.types import Items, Lengths, Outputs
 from ..errors import InputError
-from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure
+from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure, StructureBatch
 from .parts import (
     BoundParts,
     LinearScores,
@@ -33,9 +33,14 @@ class LabelledSet(NamedTuple):
 
     inputs: Inputs
     encoded: Encoded
-    chain: EdgeBatch
+    batch: StructureBatch
     extractor: Extractor | None
     structure: Structure
+
+    @property
+    def edge_batch(self) -> EdgeBatch:
+        """The batch of a structure with label pairs."""
+        return require_edge_batch(self.batch)
 
 
 def read_labelled(
@@ -68,24 +73,23 @@ def read_labelled(
     inputs = structure.spread(inputs)
     encoded = encode_outputs(structure, y, inputs, known, classes)
     structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
-    # of parses and matchings it is another batch, of which nobody asks for edges
-    chain = cast(EdgeBatch, structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own))
+    batch = structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own)
     if not by_parts:
-        require_seen(chain)
-    require_possible(chain, encoded.labels, encoded.classes)
+        require_seen(batch)
+    require_possible(batch, encoded.labels, encoded.classes)
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
-        s = int(np.searchsorted(chain.offsets, t, side="right")) - 1
+        s = int(np.searchsorted(batch.offsets, t, side="right")) - 1
         words = structure.words
-        raise InputError(f"{words.name(s, 'y')} has no label at {words.place} {t - int(chain.offsets[s])}.")
-    return LabelledSet(inputs, encoded, chain, extractor, structure)
+        raise InputError(f"{words.name(s, 'y')} has no label at {words.place} {t - int(batch.offsets[s])}.")
+    return LabelledSet(inputs, encoded, batch, extractor, structure)
 
 
 def online_parts(data: LabelledSet, given: Parts, penalty: float, *, observed_only: bool) -> BoundParts:
     """Return the parts of a linear model on a training set, features stored sparsely."""
     require_features(given)
-    matrix, batch = data.inputs.features, data.chain
-    observed = Observed.of(data.inputs, data.encoded, batch) if observed_only else None
+    matrix, batch = data.inputs.features, data.batch
+    observed = Observed.of(data.inputs, data.encoded, data.edge_batch) if observed_only else None
     matrix = matrix if sparse.issparse(matrix) else sparse.csr_matrix(matrix)
     if isinstance(batch, LabelledBatch) and not isinstance(batch, ChainBatch):
         matrix = matrix.astype(np.float64, copy=False)  # what is not learnt natively is learnt in double

@@ -83,14 +83,14 @@ def weights_problem(data: KernelTraining) -> Problem:
     # rounded as an expansion over observations is, whatever the search works in
     rounded = in_precision(data.training.inputs.features, data.observations.dtype)
     features = in_precision(rounded, dtype)
-    space = answer_features(data.training.chain, features, fast=True)
+    space = answer_features(data.training.batch, features, fast=True)
     return data.problem([Term("kernel", space, data.kernels.penalty)], dtype)
 
 
 def features_problem(data: KernelTraining, features: Array, dtype: np.dtype[Any]) -> Problem:
     """Return the same for the features of observations, (n, m)."""
-    chain = data.training.chain
-    space = LinearFeatures(chain, chain.answer, features.astype(dtype, copy=False), data.rows)
+    batch = data.training.batch
+    space = LinearFeatures(batch, batch.answer, features.astype(dtype, copy=False), data.rows)
     return data.problem([Term("kernel", space, data.kernels.penalty)], dtype)
 
 

@@ -19,10 +19,10 @@ GRAPHS = {"none": [], "one": [(0, 1)], "path": [(0, 1), (1, 2)], "cycle": [(0, 1
 
 def gains_of(model, X, y):
     training = model._training(X, y, None, None)
-    scores = model._model().scores(training.inputs, training.chain).scores
+    scores = model._model().scores(training.inputs, training.batch).scores
     structure = training.structure
     return LabelPairGains(
-        training.chain, "exact", scores, training.encoded.labels, structure.pairs, penalty=model.penalty
+        training.batch, "exact", scores, training.encoded.labels, structure.pairs, penalty=model.penalty
     )
 
 

@@ -142,7 +142,7 @@ def held_out_loss(data: KernelTraining, expanded: Expanded, held_out: HeldOutSet
     training, others = data.training, data.others
     observations = in_precision(held_out.inputs.features, data.recipe.dtype)
     problem, maps = expanded.problem, expanded.maps()
-    seen = PartData(held_out.chain, observations)
+    seen = PartData(held_out.batch, observations)
     readers = {name: one.held_out(seen) for name, one in others.bound.items() if isinstance(one, BoundKernel)}
     alone = BoundParts(
         others.parts, {n: one for n, one in others.bound.items() if n not in readers}, others.data
@@ -161,7 +161,7 @@ def held_out_loss(data: KernelTraining, expanded: Expanded, held_out: HeldOutSet
             if term.name in readers:
                 values = readers[term.name](term.space, element[problem.slices[term.name]])
                 scorers.append(KnownScores({term.space.clique: values}))
-        labels = fuse_scorers(alone.scorers(problem, element), held_out.chain.n_answers)
+        labels = fuse_scorers(alone.scorers(problem, element), held_out.batch.n_answers)
         return held_out.loss_of(Model(training.structure, classes, (*scorers, *labels)))
 
     return loss
@@ -169,7 +169,7 @@ def held_out_loss(data: KernelTraining, expanded: Expanded, held_out: HeldOutSet
 
 def held_out_fixed(recipe: KernelRecipe, training: Training, held_out: HeldOutSet) -> tuple[KnownScores, ...]:
     """Return the scores of held-out data that are not learnt, if there are some."""
-    fixed = fixed_scores(recipe, training._replace(inputs=held_out.inputs, chain=held_out.chain))
+    fixed = fixed_scores(recipe, training._replace(inputs=held_out.inputs, batch=held_out.batch))
     return () if fixed is None else (KnownScores(fixed),)
 
 

@@ -97,8 +97,8 @@ class LinearFit(ProblemFit):
         self.stop = Stop(gap=model.tol, gradient=1e-2 * model.tol, iterations=model.max_iter)
         self.measure = fixed_measure(parts_of(model, Part, FixedScores))
         features, random = training.inputs.features, model.random_state
-        self.data = PartData(training.chain, features, training.observed, random=random)
-        self.parts = BoundParts.of(linear_parts(model, training.chain), self.data)
+        self.data = PartData(training.batch, features, training.observed, random=random)
+        self.parts = BoundParts.of(linear_parts(model, training.batch), self.data)
         # the faster ones have no second derivatives
         self.problem = self._problem(not whole and isinstance(self.solver, FIRST_ORDER))
 
@@ -134,7 +134,7 @@ class LinearFit(ProblemFit):
     def _whole_problem(self, data: PartData, terms: list[Term]) -> Problem:
         training, dtype = self.training, data.features.dtype
         batch, forbidden, measure = data.batch, training.forbidden, self.measure
-        offset = None if forbidden is None else offset_of(forbidden, training.chain, dtype)
+        offset = None if forbidden is None else offset_of(forbidden, training.batch, dtype)
         if self.base is None and measure is not None:
             if offset is None:
                 offset = {clique: np.zeros(shape, dtype) for clique, shape in batch.shapes.items()}

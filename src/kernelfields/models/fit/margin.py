@@ -154,8 +154,8 @@ class LinearFunctions(MarginFunctions):
     def __init__(self, recipe: KernelRecipe, training: Training, *, l1: bool = False) -> None:
         self.recipe, self.training = recipe, training
         features = training.inputs.features.astype(np.float64, copy=False)
-        data = PartData(training.chain, features, random=recipe.random_state, fast=False)
-        self.parts = BoundParts.of(self._parts(training.chain, l1=l1), data)
+        data = PartData(training.batch, features, random=recipe.random_state, fast=False)
+        self.parts = BoundParts.of(self._parts(training.batch, l1=l1), data)
         self.problem = Problem.of(training.loss, self.parts.terms(), fixed_scores(recipe, training))
 
     def take(self, model: Any, point: Point) -> None:

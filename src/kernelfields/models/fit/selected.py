@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...data.labels import UNOBSERVED
+from ...data.rules import require_edge_batch
 from ...data.seeds import random_state
 from ...data.training import Training, require_labelling
 from ...errors import InputError, warn_user
@@ -21,7 +22,7 @@ from ...observations import in_precision
 from ...selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason
 from ...selection.task import element_of, parts_of
 from ...solvers import Reason, Solver, Stop
-from ...structures import Chain
+from ...structures import Chain, marginal_parts
 from ...tables import LOW_RANK_SOLVERS, choose, structure_of
 from ..attributes import attributes_of
 from ..expansion import Gathered
@@ -149,14 +150,14 @@ def task_of(data: KernelTraining, selection: Selection) -> Chosen:
     recipe, training, observations, rows = data.recipe, data.training, data.observations, data.rows
     kernels, edge_kernel = data.kernels, data.edge_kernel
     require_labelling(training.structure, "A selection as basis")
-    _require_selectable(recipe, selection, kernels, linked=len(training.chain.edge_tails) > 0)
+    _require_selectable(recipe, selection, kernels, linked=len(training.edge_batch.edge_tails) > 0)
     several = (
         _several(recipe) if isinstance(recipe.kernel, list | tuple) and not selection.labels_pairs else []
     )
     named = several or [(kernels.kernel, kernels.penalty)]
     for kernel in [*(kernel for kernel, _ in named), *([edge_kernel] if edge_kernel else [])]:
         check_gram(kernel, training.inputs.features)
-    L, free = training.chain.n_labels, data.others.parts
+    L, free = training.edge_batch.n_labels, data.others.parts
     pools = {}
     for n, (kernel, penalty) in enumerate(named):
         edges = free.get("edges")
@@ -346,24 +347,24 @@ class SelectionHeldOut:
 
     def judge(self, state: GrowthState) -> tuple[float, float]:
         """Return the log-likelihood, and the share of labels that are wrong, decoded one by one."""
-        chain, labels = self.held_out.chain, self.held_out.labels
-        theta = self.model(state).scores(self.held_out.inputs, chain).scores
-        guess = chain.marginals(theta).parts["node"].argmax(axis=1)
+        batch, labels = self.held_out.batch, self.held_out.labels
+        theta = self.model(state).scores(self.held_out.inputs, batch).scores
+        guess = marginal_parts(batch, theta)["node"].argmax(axis=1)
         observed = labels != UNOBSERVED
         return -self.held_out.loss.at(theta).value, float(np.mean(guess[observed] != labels[observed]))
 
     def model(self, state: GrowthState) -> Model:
         """Return the model of what is selected so far, on the held-out data."""
-        chain, scorers = self.held_out.chain, list(self.fixed)
+        batch, scorers = require_edge_batch(self.held_out.batch), list(self.fixed)
         for name, grown in state.grown.items():
             pool, functions = grown.pool, grown.functions()
             coefficients = functions.coefficients(state.parts[name])
             scores = self._times(name, state, functions.table(coefficients))
-            seen = scores if pool.clique == "node" else scores[chain.edge_tails]
-            scorers.append(KnownScores({pool.clique: seen.reshape(chain.shapes[pool.clique])}))
+            seen = scores if pool.clique == "node" else scores[batch.edge_tails]
+            scorers.append(KnownScores({pool.clique: seen.reshape(batch.shapes[pool.clique])}))
             if pool.share:
-                scorers.append(KnownScores({"edge": functions.pair_scores(coefficients, chain.n_labels)}))
-        labels = fuse_scorers(self.others.scorers_of(self.task.free, state.parts), chain.n_labels)
+                scorers.append(KnownScores({"edge": functions.pair_scores(coefficients, batch.n_labels)}))
+        labels = fuse_scorers(self.others.scorers_of(self.task.free, state.parts), batch.n_labels)
         return Model(self.training.structure, self.training.encoded.classes, (*scorers, *labels))
 
     def _times(self, name: str, state: GrowthState, table: Array) -> Array:
@@ -378,7 +379,7 @@ class SelectionHeldOut:
             rows.append(values)
             while len(rows) > 1 and len(rows[-2]) <= 2 * len(rows[-1]):  # few blocks, each copied seldom
                 rows[-2:] = [np.concatenate(rows[-2:])]
-        result, start = np.zeros((self.held_out.chain.n_vertices, table.shape[1])), 0
+        result, start = np.zeros((self.held_out.batch.n_vertices, table.shape[1])), 0
         for some in rows:
             part = table[start : start + len(some)].astype(some.dtype)
             result += some[: len(part)].T @ part

@@ -132,9 +132,9 @@ class _Writer:
         if self._observed is None:
             L = len(self._classes)
             self._observed = Observed(WeightPairs.of(features, L), np.ones((L, L), dtype=bool))
-        seen = PartData(training.chain, features, self._observed)
+        seen = PartData(training.batch, features, self._observed)
         if self._parts is None:
-            self._parts = BoundParts.of(linear_parts(self._model, training.chain), seen)
+            self._parts = BoundParts.of(linear_parts(self._model, training.batch), seen)
         terms = self._parts.terms(seen)
         data = fast_chain_data(self._model, training, terms)
         self._count(data, terms)
