@@ -8,7 +8,7 @@ import pytest
 from kernelfields import CRF, InputError
 from kernelfields.metrics import entity_scores, entity_spans
 from kernelfields.metrics.spans import EntityRules
-from kernelfields.models.span_probabilities import span_probabilities
+from kernelfields.models.answer_units import span_probabilities
 
 SCHEMES = [
     ["B-A", "I-A", "O"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -9,12 +11,13 @@ import numpy as np
 
 from ..approximation import FourierMap, KernelMap, ObservationMap
 from ..arrays import Array
+from ..errors import LargeFitWarning, warn_user
 from ..gram import gram_of
-from ..kernels import FeatureMapKernel, Linear, Scaled, check_gram
+from ..gram.packed import PackedGram, memory_budget
+from ..kernels import FeatureMapKernel, Kernel, Linear, Scaled, check_gram
 from ..objective import Point, Problem
-from ..observations import count, in_precision, stacked
+from ..observations import count, in_precision, stacked, take
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
-from .dense_cost import NOTABLE, announce
 from .kernel_recipe import KernelTraining
 from .parts import BoundParts
 from .subspaces import (
@@ -166,3 +169,74 @@ def coefficients_of(space: Any, element: Array) -> Array:
 
 def _in_pairs(coef: Array | None, L: int) -> Array | None:
     return None if coef is None else coef.reshape(-1, L, L)
+
+
+LARGE = 20_000
+"""Different observations from which on the estimate is a warning."""
+NOTABLE = 5_000
+"""Different observations from which on ``verbose`` shows it."""
+PROBE = 512
+"""Observations whose kernel values are timed."""
+PRODUCTS = 50
+"""Products with a Gram matrix that a search takes, or so."""
+
+
+class DenseCost(NamedTuple):
+    """An estimate."""
+
+    observations: int
+    gigabytes: float
+    """Of all Gram matrices."""
+    stored: bool
+    """Whether they fit into the memory that they may take; if not, every product computes them anew."""
+    seconds: float
+
+    def __str__(self) -> str:
+        """Return a sentence."""
+        where = "" if self.stored else ", more than it may take, so that every product computes it anew"
+        minutes = self.seconds / 60
+        length = f"{minutes:.0f} min" if minutes >= 2 else f"{max(self.seconds, 1.0):.0f} s"
+        return (
+            f"The Gram matrix of {self.observations:,} observations has {self.gigabytes:.2g} GB{where}; "
+            f"the fit will take about {length}."
+        )
+
+
+def announce(data: KernelTraining) -> None:
+    """Say what a dense fit will take: as a warning if it is large, and as a line with ``verbose``."""
+    size = count(data.observations)
+    if size <= LARGE and not data.recipe.verbose:
+        return
+    cost = estimate(data)
+    if data.recipe.verbose:
+        print(cost, file=sys.stderr, flush=True)
+    if size > LARGE:
+        advice = "basis='nystroem' takes time and memory in proportion to their number."
+        warn_user(f"{cost} {advice}", LargeFitWarning)
+
+
+def estimate(data: KernelTraining) -> DenseCost:
+    """Estimate memory, and time from that of a small block and of a product with it.
+
+    With n observations, s seconds for a kernel value and m for a multiply-add, a search takes about
+    n²(s + 50 L m), or n²(50 s + 50 L m) where the matrix is not stored, and its certificate, in double, n² s.
+    """
+    size, kernels = count(data.observations), list(data.distinct_kernels.values())
+    needed = sum(PackedGram.bytes_for(size, data.precision) for _ in kernels)
+    stored = needed <= memory_budget(data.recipe.run.memory_limit)
+    labels = len(data.training.encoded.classes)
+    value, product = _rates(kernels, data.observations, labels)
+    computed = 2 if stored else 1 + PRODUCTS
+    seconds = float(size) ** 2 * (computed * value / 2 + PRODUCTS * product * len(kernels))
+    return DenseCost(size, needed / 2**30, stored, seconds)
+
+
+def _rates(kernels: list[Kernel], observations: Any, labels: int) -> tuple[float, float]:
+    """Return seconds for a value of every kernel, and for its share in a product with a column per label."""
+    sample = take(observations, np.arange(min(PROBE, count(observations))))
+    start = time.perf_counter()
+    blocks = [kernel.block(sample, sample) for kernel in kernels]
+    middle = time.perf_counter()
+    blocks[0] @ np.ones((len(blocks[0]), labels), dtype=blocks[0].dtype)
+    end = time.perf_counter()
+    return (middle - start) / blocks[0].size, (end - middle) / blocks[0].size

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
+from ..arrays import Array
 from ..data.groups import fold_numbers, pick
 from ..data.labels import look_up_outputs
 from ..data.training import require_labelling
 from ..errors import InputError
 from ..fitting.copies import silent_copy
 from ..posterior import Laplace, PosteriorMethod
+from ..structures import MixedScores, Scores
 from ..tables import POSTERIORS, choose
 from .model import fitted_structure
 from .scaling import Scaling
-
-if TYPE_CHECKING:
-    from .fold_scale import ChosenScale, FoldScores
 
 FOLD_SAMPLES = 8
 """Functions drawn in every fold, at most: enough to tell a wide posterior from a narrow one."""
@@ -46,8 +47,6 @@ def settle_scale(model: Any, method: Laplace, X: Any, y: Any, lengths: Any, samp
     X, y, lengths, sample_weight
         The training set, as `fit` had it.
     """
-    from .fold_scale import choose_scale
-
     require_labelling(fitted_structure(model), "Laplace(folds=…)")
     if lengths is not None:
         ends = np.cumsum(np.asarray(lengths, dtype=np.int64))
@@ -63,8 +62,6 @@ def settle_scale(model: Any, method: Laplace, X: Any, y: Any, lengths: Any, samp
 
 def _fold(model: Any, method: Laplace, X: Any, y: Any, weights: Any, held: Any) -> FoldScores:
     """Return a fold as a model of the others sees it."""
-    from .fold_scale import FoldScores
-
     known, unknown = np.flatnonzero(~held), np.flatnonzero(held)
     count = min(method.n_samples, FOLD_SAMPLES)
     whole = replace(method, n_samples=count, scale=1.0, folds=None, evidence=False)
@@ -80,3 +77,80 @@ def _fold(model: Any, method: Laplace, X: Any, y: Any, weights: Any, held: Any) 
 
 def _scaling(chosen: ChosenScale, count: int) -> Scaling:
     return Scaling(chosen.temperature, None, float(chosen.before), float(chosen.after), count)
+
+
+SCALES = (0.0, 0.03, 0.1, 0.3, 1.0)
+"""Shares of the covariance that are tried."""
+BOUNDS = (np.log(0.2), np.log(5.0))
+"""Logarithms of temperatures between which is searched."""
+
+
+class FoldScores(NamedTuple):
+    """Sequences of a fold, scored by functions that were fitted to the other folds."""
+
+    batch: Any
+    scores: MixedScores
+    labels: Array
+    """Outputs; negative ones do not count."""
+
+    def log_likelihood(self, scale: float, temperature: float) -> float:
+        """Return Σ_t log p(y_t|x), p the mean over functions of which a share of the variance is taken."""
+        seen = np.flatnonzero(self.labels >= 0)
+        mean = np.zeros(len(seen))
+        several = scaled_components(self.scores, scale, temperature)
+        for one in several:
+            parts = self.batch.marginals(one).parts[self.batch.answer]
+            mean += parts[seen, self.labels[seen]] / len(several)
+        return float(np.log(np.maximum(mean, 1e-300)).sum())
+
+
+def scaled_components(scores: MixedScores, scale: float, temperature: float) -> list[Scores]:
+    """Return θ̂ + √scale (θ_s − θ̂) over the temperature, for every function drawn; θ̂ alone for none of it."""
+    if scale == 0.0:
+        return [{clique: values / temperature for clique, values in scores.items()}]
+    share, inverse = np.sqrt(scale), 1.0 / temperature
+    return [
+        {clique: inverse * _between(values, one[clique], share) for clique, values in scores.items()}
+        for one in scores.components
+    ]
+
+
+def _between(mode: Array, other: Array, share: float) -> Array:
+    # What is forbidden is so in all functions; the difference of two −inf is none.
+    allowed = np.isfinite(mode)
+    return np.where(allowed, mode + share * (other - np.where(allowed, mode, 0.0)), mode)
+
+
+class ChosenScale(NamedTuple):
+    """What was chosen, and what it is worth out of fold."""
+
+    scale: float
+    temperature: float
+    before: float
+    """Mean log p(y_t|x) of the mode alone."""
+    after: float
+    """The same with scale and temperature."""
+
+
+def choose_scale(folds: Sequence[FoldScores]) -> ChosenScale:
+    """Return the share of the variance, and the temperature, with the highest out-of-fold likelihood."""
+    count = max(sum(int((fold.labels >= 0).sum()) for fold in folds), 1)
+
+    def likelihood(scale: float, temperature: float) -> float:
+        return sum(fold.log_likelihood(scale, temperature) for fold in folds) / count
+
+    best: ChosenScale | None = None
+    before = likelihood(0.0, 1.0)
+    for scale in SCALES:
+        found = scipy.optimize.minimize_scalar(
+            lambda x, scale=scale: -likelihood(scale, float(np.exp(x))),
+            bounds=BOUNDS,
+            method="bounded",
+            options={"xatol": 0.02},
+        )
+        if best is None or -found.fun > best.after:
+            best = ChosenScale(scale, float(np.exp(found.x)), before, -float(found.fun))
+        elif -found.fun < best.after - 0.05:
+            break  # with more of it, what this much already costs would only grow
+    assert best is not None
+    return best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from ...fitting.held_out import HeldOutSet
 from ...fitting.run import Found, previous
 from ...gram import find_observations, origins
 from ...objective import Certificate, Point, Problem
-from ...observations import in_precision
+from ...observations import in_precision, stacked
 from ...solvers import Solver
 from ...spaces import Expansion, LinearFeatures, SparseFeatures
 from ..attributes import attributes_of, keep_scorers, scorers_of
-from ..expansion import Expanded, coefficients_of, expand, gather
+from ..expansion import Expanded, coefficients_of, dense_problem, expand, gather
 from ..kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
 from ..kernel_scorers import ColumnScorer
 from ..model import KnownScores, Model, Scorer
@@ -218,3 +219,29 @@ def _place(space: Expansion, element: Array, found: Array, coef: Array) -> None:
 def _alike(basis: Any, observations: Any) -> bool:
     """Whether two sets of observations can be compared."""
     return type(basis) is type(observations) and basis.shape[1:] == observations.shape[1:]
+
+
+def full_certificate(model: Any, data: KernelTraining) -> Certificate | None:
+    """Certify f = Σ_o k(basis_o, ·) α_o among all functions of the space [altun2004exp, Lemma 9].
+
+    ∇R(f) = Σ_v k(x_v, ·) (μ_v − parts_v) + λ f is an expansion over observations and basis together: f is
+    put into the dense problem over both, in double, as every certificate.
+    """
+    both = stacked([data.observations, model.basis_])
+    problem = dense_problem(replace(data, observations=both), np.dtype(np.float64))
+    learnt, elements = scorers_of(model), []
+    for term in problem.terms:
+        if isinstance(term.space, Expansion):
+            coef = model.dual_coef_ if term.space.clique != "edge" else model.edge_dual_coef_
+            elements.append(_element(term.space, data.observations.shape[0], coef))
+        else:
+            elements.append(data.others.bound[term.name].element(term.space, learnt[term.name]))
+    return problem.at(problem.refreshed(np.concatenate(elements))).certificate
+
+
+def _element(space: Expansion, n: int, coef: Array) -> Array:
+    """The element with these coefficients at the observations behind the first n; its image is not set."""
+    result = np.zeros(space.size)
+    vectors, coef = space.embedding.vectors, coef.reshape(len(coef), -1)
+    space.coordinates(result)[n:] = coef if vectors is None else coef @ np.linalg.pinv(vectors.T)
+    return result
