@@ -71,7 +71,7 @@ def test_early_stopping_knows_the_rules(make, rng):
             return answer
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelfields.models.fit._base.EarlyStopping", Watching)
+        patch.setattr("kernelfields.models.fit.steps.EarlyStopping", Watching)
         model = make().fit(X, y, X_dev=X_dev, y_dev=y_dev)
     own = -model.sequence_log_proba(X_dev, y_dev).sum()
     assert min(seen) == pytest.approx(own, rel=1e-4)

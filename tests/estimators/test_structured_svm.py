@@ -391,7 +391,7 @@ def test_block_coordinates_that_take_long_are_let_be():
     assert model.certificate_.relative_gap <= 0.01
 
 
-@pytest.mark.parametrize("seed", [1186, 1234, 20138, 20143, 1020139])
+@pytest.mark.parametrize("seed", [1186, 1234, 20138, 20143])
 @pytest.mark.parametrize("solver", ["auto", "one-slack"])
 def test_long_vectors_and_small_penalties_converge(solver, seed):
     rng = np.random.default_rng(seed)

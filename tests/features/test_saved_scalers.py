@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from kernelfields import ModelFormatError
 from kernelfields.estimators.registry import REGISTRY
 from kernelfields.features import Windows, each
-from kernelfields.features.saved_scalers import SCALERS
+from kernelfields.features.saved import SCALERS
 from kernelfields.testing.estimators import labelled_sequences
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from kernelfields import CRF, HMM, Parts
 from kernelfields.report import describe, evaluate
+from kernelfields.report.browser import TreePlace, outline
 from kernelfields.report.page import page
-from kernelfields.report.trees import TreePlace, outline
 
 from ._page import Page
 

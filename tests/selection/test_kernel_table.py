@@ -11,7 +11,7 @@ from scipy import sparse
 from kernelfields import KernelCRF
 from kernelfields.kernels import RBF, Polynomial
 from kernelfields.selection import SGPS, SGSA, AtRandom, GreedyCliques, InTurn, LargestGradient, kernel_table
-from kernelfields.selection.kernel_table import KernelTable
+from kernelfields.selection.pool import KernelTable
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields.solvers._ray import MOST, SPAN, lowest_on_ray
+from kernelfields.solvers.dual_ascent import MOST, SPAN, lowest_on_ray
 
 
 def hinges(rng, size=50):

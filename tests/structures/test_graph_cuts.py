@@ -17,8 +17,7 @@ from kernelfields.structures import (
     TreeReweightedMax,
 )
 from kernelfields.structures.cut_moves import CutMoves
-from kernelfields.structures.fusion import PairScores, fuse
-from kernelfields.structures.minimum_cuts import minimum_cut
+from kernelfields.structures.fusion import PairScores, fuse, minimum_cut
 from tests._small_graphs import every_best, random_edges, random_scores
 
 SIZES = (7, 0, 1, 6)

@@ -16,7 +16,7 @@ import asyncio, sys
 sys.modules["uvloop"] = None  # its clock could not be put forward
 from kernelfields.web import Guards, address_of, guarded, listen, run_server
 import kernelfields.web.running as running
-from kernelfields.web.patience import impatient_protocol
+from kernelfields.web.running import impatient_protocol
 
 PATIENCE = 1000
 running.impatient_protocol = lambda: impatient_protocol(PATIENCE, connections=4, unread=PATIENCE)

@@ -20,9 +20,9 @@ from ..fitting.run import starts_afresh
 from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS, selecting
 from ..kernels import Kernel, Weighted
-from ..models.fit._base import FitArguments, ObjectiveModel
 from ..models.fit.kernel import KernelFit, full_certificate
 from ..models.fit.selected import SelectedFit
+from ..models.fit.steps import FitArguments, ObjectiveModel
 from ..models.graph_diagnosis import warn_of_graphs
 from ..models.kernel_recipe import KernelRecipe, KernelTraining
 from ..models.kernel_scorers import kernel_model

@@ -22,8 +22,8 @@ from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..losses import CustomLoss, LossSettings
 from ..models.attributes import LinearAttributes, keep_scorers, learnt_model
-from ..models.fit._base import FitArguments, ObjectiveModel
 from ..models.fit.linear import FIRST_ORDER, LinearFit, solver_of, widened_scorers
+from ..models.fit.steps import FitArguments, ObjectiveModel
 from ..models.learnt import LINEAR
 from ..models.model import Model, fitted_structure
 from ..models.parts import FixedScores, Part, Parts, looked_at, norms_of, parts_of

@@ -19,8 +19,8 @@ from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..losses.hinge_settings import HingeSettings
 from ..models.attributes import learnt_model
-from ..models.fit._base import FitArguments, ObjectiveModel
 from ..models.fit.margin import KernelFunctions, LinearFunctions, MarginFit
+from ..models.fit.steps import FitArguments, ObjectiveModel
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scorers import kernel_model
 from ..models.learnt import MARGIN

@@ -8,15 +8,13 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import one_of, require_positive, require_share, require_whole
+from ..checks import all_finite, one_of, require_positive, require_share, require_whole
 from ..errors import InputError
-from ..observations import Observations, find_observations, unique_observations
+from ..observations import Observations, canonical, find_observations, unique_observations
 from ._base import ObservationGraph
 from .approximate_neighbors import nearly_nearest
 from .neighbors import Neighbors, nearest, within
-from .points import points_of, unit_rows
 from .sparse_graph import SparseGraph
-from .weights import gaussian, local_scales, locally_gaussian, squared_width
 
 _WEIGHTS = one_of(("unit", "rbf", "local"))
 _SYMMETRISE = one_of(("union", "mutual"))
@@ -171,3 +169,65 @@ class NeighborGraph(ObservationGraph):
         found.eliminate_zeros()
         found.sort_indices()
         return found
+
+
+def points_of(X: Observations, dtype: Any = None) -> Any:
+    """Return observations as an (n, D) array or a canonical CSR matrix; float32 stays."""
+    found = X if sparse.issparse(X) else np.asarray(X)
+    if found.ndim != 2:
+        raise InputError(f"A graph needs the rows of an (n, D) array, not an array of shape {found.shape}.")
+    if found.dtype.kind not in "biuf":
+        raise InputError(f"A graph needs rows of numbers, not of {found.dtype}.")
+    kind = dtype or (np.float32 if found.dtype == np.float32 else np.float64)
+    found = canonical(found, kind) if sparse.issparse(found) else np.ascontiguousarray(found, dtype=kind)
+    _require_finite(found)
+    return found
+
+
+def unit_rows(X: Any) -> Any:
+    """Return rows of length one, in double; rows of zeros stay."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return sparse.diags_array(_inverse_norms(np.sqrt(X.multiply(X).sum(axis=1)))) @ X
+    X = X.astype(np.float64)
+    return X * _inverse_norms(np.linalg.norm(X, axis=1))[:, None]
+
+
+def _inverse_norms(norms: Any) -> Array:
+    found = np.asarray(norms, dtype=np.float64).ravel()
+    return np.divide(1, found, out=np.zeros_like(found), where=found > 0)
+
+
+def _require_finite(X: Any) -> None:
+    values = X.data if sparse.issparse(X) else X
+    if not values.size or all_finite(values):
+        return
+    entries = sparse.coo_array(X)
+    bad = np.flatnonzero(~np.isfinite(entries.data))[0]
+    raise InputError(
+        f"Observation {entries.row[bad]} has the entry {entries.data[bad]}, not a finite number."
+    )
+
+
+def squared_width(links: Neighbors) -> float:
+    """Return the mean of squared distances of neighbours; 1 if there are none at a distance."""
+    mean = float(np.mean(links.distance**2)) if len(links.distance) else 0.0
+    return mean if mean > 0 else 1.0
+
+
+def local_scales(links: Neighbors) -> Array:
+    """Return σ_i, the distance from point i to its farthest neighbour; 1 where that is 0 or there is none."""
+    scales = np.zeros(len(links.first) - 1)
+    np.maximum.at(scales, links.sources, links.distance)
+    scales[scales == 0] = 1.0
+    return scales
+
+
+def gaussian(links: Neighbors, gamma: float) -> Array:
+    """Return exp(−γ d²)."""
+    return np.exp(-gamma * links.distance**2)
+
+
+def locally_gaussian(links: Neighbors, sources: Array, vertices: Array) -> Array:
+    """Return exp(−d²/(σ_i σ_j)) [zelnik2004] for the scales of sources and of vertices."""
+    return np.exp(-(links.distance**2) / (sources[links.sources] * vertices[links.vertex]))

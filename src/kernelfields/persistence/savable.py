@@ -65,7 +65,7 @@ class Savable(ABC):
 
             return str(estimator_html_repr(self))
         # By name: what describes models is made of layers above this one, and loaded when it is asked for.
-        return str(import_module("kernelfields.report.card").card(self))
+        return str(import_module("kernelfields.report.result_cards").card(self))
 
     if not TYPE_CHECKING:  # else every name would pass for an attribute
 

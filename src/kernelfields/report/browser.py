@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from ..arrays import Array
 from .evaluation import Evaluation, TestSequences
 from .ranking import confidences, order, wrong_labels
-from .trees import outline
 
 LONGEST = 300
 """Positions shown of one sequence."""
@@ -144,3 +143,25 @@ def _rivals(p: Array, true: int, answer: int) -> list[int]:
 
 def _clipped(text: str) -> str:
     return text if len(text) <= LETTERS else text[: LETTERS - 1] + "…"
+
+
+class TreePlace(NamedTuple):
+    """A line of a tree."""
+
+    vertex: int
+    depth: int
+    """0 at roots."""
+
+
+def outline(parents: Sequence[int]) -> list[TreePlace]:
+    """Return all vertices of a forest, parents before their children, children in order."""
+    children: list[list[int]] = [[] for _ in parents]
+    roots: list[int] = []
+    for vertex, parent in enumerate(parents):
+        (roots if parent < 0 else children[parent]).append(vertex)
+    result, waiting = [], [TreePlace(root, 0) for root in reversed(roots)]
+    while waiting:
+        place = waiting.pop()
+        result.append(place)
+        waiting += [TreePlace(child, place.depth + 1) for child in reversed(children[place.vertex])]
+    return result

@@ -80,6 +80,10 @@ class LabelEmbedding(NamedTuple):
         """A Bᵀ, from r columns to L."""
         return columns if self.vectors is None else columns @ self.vectors.T.astype(columns.dtype, copy=False)
 
+    def columns(self, scores: Array) -> Array:
+        """A with A Bᵀ = scores, as far as there is one: from L columns to r."""
+        return scores if self.vectors is None else scores @ np.linalg.pinv(self.vectors.T)
+
     def project(self, gradient: Array) -> Array:
         """G B, from L columns to r."""
         return (

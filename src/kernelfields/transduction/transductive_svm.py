@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import proper_share, require_not_negative, require_positive, require_settings
-from ..data.class_shares import read_class_shares
-from ..data.labels import Encoded
+from ..checks import proper_share, require_not_negative, require_positive, require_settings, shown
+from ..data.labels import Encoded, index_of
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
 from ..data.types import Items, Outputs, Weights
-from ..errors import warn_user
+from ..errors import InputError, warn_user
 from ..fitting.observers import ProgressLine
 from ..fitting.provenance import Provenance, provenance_of_rows
 from ..fitting.row_classifier import RowClassifier
@@ -274,3 +273,22 @@ def _codes(found: list[Transduced], known: Array) -> Array:
 
 def _doubles(features: Any) -> Any:
     return features.astype(np.float64, copy=False)
+
+
+def read_class_shares(given: Any, classes: Array) -> Array:
+    """Return the share of every label."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"class_shares is {shown(given)}; it must be a dictionary of shares by label.")
+    index = index_of(classes)
+    for label in given:
+        if label not in index:
+            raise InputError(f"class_shares has the unknown label {label!r}.")
+    for label in index:
+        if label not in given:
+            raise InputError(f"class_shares lacks the label {label!r}.")
+    shares = np.zeros(len(classes))
+    for label, share in given.items():
+        shares[index[label]] = require_not_negative(f"class_shares of {label!r}", share)
+    if abs(shares.sum() - 1) > 1e-6:
+        raise InputError(f"class_shares has the sum {shares.sum():g}; shares of labels add up to 1.")
+    return shares

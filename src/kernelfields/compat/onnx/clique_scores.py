@@ -11,13 +11,13 @@ from ...arrays import Array
 from ...emissions import GaussianEmissions
 from ...errors import InputError
 from ...estimators.hmm import EmissionScorer
+from ...kernels import RBF, Columns, Kernel, Linear, Polynomial, Product, Scaled, Sum
 from ...models.kernel_scorers import EdgeKernelScorer, FourierScorer, KernelScorer
 from ...models.model import LabelScorer, Model, dense
 from ...models.scorers import WeightScorer
 from ...models.vertex_kernels import VertexKernels
 from .builder import GraphBuilder
 from .chain_recursions import ChainScores
-from .kernel_blocks import kernel_block
 
 NEVER = -1e30
 """The score of what is forbidden: differences of −inf are no numbers."""
@@ -167,3 +167,46 @@ def _matrix(basis: Any) -> Array:
     if found.dtype == object:
         raise InputError("ONNX export takes models of numbers; the basis of this one is made of objects.")
     return found.astype(np.float64)
+
+
+def kernel_block(graph: GraphBuilder, kernel: Kernel, rows: str, basis: Array) -> str:
+    """Return k(x_t, b_o), (T, n), for the rows of a sequence and a fixed basis."""
+    if isinstance(kernel, Columns):
+        chosen = np.arange(basis.shape[1])[_columns(kernel.columns)]
+        return kernel_block(
+            graph, kernel.kernel, graph("Gather", rows, graph.whole(chosen), axis=1), basis[:, chosen]
+        )
+    if isinstance(kernel, Scaled):
+        inner = kernel_block(graph, kernel.kernel, rows, basis)
+        return graph("Mul", inner, graph.floats(kernel.factor))
+    if isinstance(kernel, Sum | Product):
+        operator = "Add" if isinstance(kernel, Sum) else "Mul"
+        first, *others = (kernel_block(graph, one, rows, basis) for one in kernel.parts)
+        for other in others:
+            first = graph(operator, first, other)
+        return first
+    products = graph("MatMul", rows, graph.floats(basis.T))
+    if isinstance(kernel, Linear):
+        return products
+    if isinstance(kernel, Polynomial):
+        inner = graph("Add", graph("Mul", products, graph.floats(kernel.gamma)), graph.floats(kernel.offset))
+        return graph("Pow", inner, graph.floats(kernel.degree))
+    if isinstance(kernel, RBF):
+        return _gaussian(graph, kernel, rows, basis, products)
+    raise InputError(
+        f"ONNX export knows linear, polynomial and RBF kernels, their sums, products, multiples and columns, "
+        f"not {type(kernel).__name__}."
+    )
+
+
+def _columns(columns: Any) -> Any:
+    return columns if isinstance(columns, slice) else np.asarray(columns)
+
+
+def _gaussian(graph: GraphBuilder, kernel: RBF, rows: str, basis: Array, products: str) -> str:
+    """exp(−γ(‖x‖² + ‖b‖² − 2⟨x, b⟩)); rounding may not make distances negative."""
+    own = graph("ReduceSum", graph("Mul", rows, rows), graph.whole([1]), keepdims=1)
+    norms = graph.floats((np.asarray(basis, dtype=np.float64) ** 2).sum(axis=1))
+    far = graph("Sub", graph("Add", own, norms), graph("Mul", products, graph.floats(2.0)))
+    far = graph("Max", far, graph.floats(0.0))
+    return graph("Exp", graph("Mul", far, graph.floats(-kernel.inverse_width)))

@@ -26,7 +26,7 @@ from ..parts import BoundKernel, BoundParts, PartData
 from ..scorers import fuse_scorers
 from ..subspaces import feature_map
 from ..terms import kernel_solver
-from ._base import Mode, ProblemFit, keep_end, keep_objective, keep_training
+from .steps import Mode, ProblemFit, keep_end, keep_objective, keep_training
 
 if TYPE_CHECKING:
     from ...fitting.checkpoint import Checkpoint
@@ -211,8 +211,7 @@ def warm_element(before: Any, problem: Problem, data: KernelTraining) -> Array |
 
 def _place(space: Expansion, element: Array, found: Array, coef: Array) -> None:
     """Write coefficients to an element, as those of the columns that the kernel on labels has."""
-    vectors = space.embedding.vectors
-    columns = coef if vectors is None else coef @ np.linalg.pinv(vectors.T)
+    columns = space.embedding.columns(coef)
     space.coordinates(element)[found[found >= 0]] = columns[found >= 0]
 
 
@@ -242,6 +241,5 @@ def full_certificate(model: Any, data: KernelTraining) -> Certificate | None:
 def _element(space: Expansion, n: int, coef: Array) -> Array:
     """The element with these coefficients at the observations behind the first n; its image is not set."""
     result = np.zeros(space.size)
-    vectors, coef = space.embedding.vectors, coef.reshape(len(coef), -1)
-    space.coordinates(result)[n:] = coef if vectors is None else coef @ np.linalg.pinv(vectors.T)
+    space.coordinates(result)[n:] = space.embedding.columns(coef.reshape(len(coef), -1))
     return result

@@ -40,7 +40,7 @@ from ..parts import (
 )
 from ..scorers import LearntScorer, add_scorers
 from ..terms import solver_for
-from ._base import Mode, ProblemFit, keep_end, keep_objective, keep_training
+from .steps import Mode, ProblemFit, keep_end, keep_objective, keep_training
 
 if TYPE_CHECKING:
     from ...fitting.checkpoint import Checkpoint

@@ -23,9 +23,9 @@ from ..attributes import keep_scorers
 from ..expansion import expand
 from ..kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
 from ..parts import BoundParts, LinearScores, Part, PartData, compose, feature_parts, free_parts
-from ._base import Fit, Mode, keep_end, keep_training
 from .kernel import keep_functions
 from .margin_solvers import handed_over, margin_dual, margin_solver
+from .steps import Fit, Mode, keep_end, keep_training
 
 SAME = (
     "norm",

@@ -32,8 +32,8 @@ from ..parts import BoundParts
 from ..scorers import fuse_scorers
 from ..separate_kernels import SeparateKernels
 from ..vertex_kernels import VertexKernels
-from ._base import Fit, Mode, keep_end, keep_objective, keep_training
 from .kernel import held_out_fixed, keep_weights
+from .steps import Fit, Mode, keep_end, keep_objective, keep_training
 
 if TYPE_CHECKING:
     from ..kernel_weights import WeighedKernels

@@ -29,8 +29,8 @@ from ...tables import loss_settings, structure_of
 from ..attributes import keep_scorers
 from ..parts import BoundParts, FixedScores, Part, PartData
 from ..stream_chunks import LabelledTokens, chunks_within, columns_and_classes
-from ._base import Mode, ProblemFit, keep_end, keep_objective, keep_training
 from .linear import SINGLE, fast_chain_data, linear_parts, solver_of
+from .steps import Mode, ProblemFit, keep_end, keep_objective, keep_training
 
 
 class StreamFit(ProblemFit):

@@ -125,8 +125,7 @@ class BoundKernel(BoundPart):
         known = scorer.map.basis if isinstance(scorer.map, KernelMap) else None
         if isinstance(space, Expansion) and type(known) is type(self.observations):
             found = find_observations(self.observations, known)
-            vectors, coef = space.embedding.vectors, scorer.coef.reshape(len(scorer.coef), -1)
-            columns = coef if vectors is None else coef @ np.linalg.pinv(vectors.T)
+            columns = space.embedding.columns(scorer.coef.reshape(len(scorer.coef), -1))
             space.coordinates(result)[found[found >= 0]] = columns[found >= 0]
         return space.refreshed(result)
 
