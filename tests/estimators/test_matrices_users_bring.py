@@ -136,7 +136,7 @@ def test_masks_of_weights_are_not_ignored():
     for model in (CRF(), HMM(), StructuredSVM(), KernelPerceptron()):
         with pytest.raises(InputError, match="sample_weight has masked entries"):
             model.fit(X, y, sample_weight=hidden)
-    with pytest.raises(InputError, match="weights have masked entries"):
+    with pytest.raises(InputError, match="list of weights has masked entries"):
         ChainBatch([0, 3, 5], 2).marginals({"node": np.zeros((5, 2)), "edge": np.zeros((2, 2))}, hidden)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 from ..structures import SEQUENCES, Words
-from .masks import require_unmasked
 
 
 def read_weights(weights: Any, count: int, words: Words = SEQUENCES) -> Array:
