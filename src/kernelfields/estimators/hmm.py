@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import native
 from ..arrays import Array, offsets_of
-from ..checks import require_not_negative, require_settings, shown
+from ..checks import require_not_negative, require_settings, require_unmasked, shown
 from ..constraints import Forbidden, Rule
 from ..data.inputs import Inputs, in_order
 from ..data.labels import UNOBSERVED, Encoded
@@ -397,6 +397,7 @@ def _higher(left: EMResult, right: EMResult) -> bool:
 
 def require_distributions(given: Any, shape: tuple[int, ...], what: str) -> Array:
     """Refuse what is no distribution, or none in each row."""
+    require_unmasked(given, what, "write 0 for what cannot be")
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
