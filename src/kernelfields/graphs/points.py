@@ -8,13 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import all_finite
+from ..checks import all_finite, require_unmasked
 from ..errors import InputError
 from ..observations import Observations, canonical
 
 
 def points_of(X: Observations, dtype: Any = None) -> Any:
     """Return observations as an (n, D) array or a canonical CSR matrix; float32 stays."""
+    require_unmasked(X, "The array of observations")
     found = X if sparse.issparse(X) else np.asarray(X)
     if found.ndim != 2:
         raise InputError(f"A graph needs the rows of an (n, D) array, not an array of shape {found.shape}.")
