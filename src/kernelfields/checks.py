@@ -29,6 +29,12 @@ _SHORT.maxstring = _SHORT.maxother = 80
 FEW = 32
 """Numbers up to which a list is read faster than an array."""
 
+ARRAYS = (list, tuple, np.ndarray)
+"""What the rows of nested lists may be."""
+
+NO_ARRAYS = {list, tuple, int, float, str, bool, type(None)}
+"""Types of most of what lists hold."""
+
 MOST_WHOLE = 2**63 - 1
 """The largest whole number that the compiled core takes."""
 
@@ -49,6 +55,26 @@ def as_list(X: Any) -> Any:
     """Return a series of pandas, or an array of objects, as a list of sequences; others as they are."""
     objects = isinstance(X, np.ndarray) and X.dtype == object
     return X.tolist() if (objects or hasattr(X, "to_numpy")) and getattr(X, "ndim", 0) == 1 else X
+
+
+def _holds_masks(value: Any) -> bool:
+    """Whether an array has masked entries, or one in a list of arrays; numbers are not looked at."""
+    if isinstance(value, np.ndarray):
+        return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    if not set(map(type, value)) <= NO_ARRAYS and any(
+        _holds_masks(row) for row in value if isinstance(row, np.ndarray)
+    ):
+        return True
+    nested = isinstance(value[0], list | tuple) and value[0]
+    return bool(nested) and isinstance(value[0][0], ARRAYS) and any(map(_holds_masks, value))
+
+
+def require_unmasked(value: Any, what: str, instead: str = "fill in what they should be") -> None:
+    """Refuse masked entries of an array, or of arrays in a list; ``instead`` says what to write for them."""
+    if type(value) is not np.ndarray and _holds_masks(value):
+        raise InputError(f"{what} has masked entries, which would be read as if they were not: {instead}.")
 
 
 def require_whole(name: str, value: Any, least: int = 1, most: int = MOST_WHOLE) -> int:
@@ -157,9 +183,8 @@ def require_weights(weights: npt.ArrayLike | None, instances: int) -> Array | No
     """Return one weight for every instance, in double; None stays None."""
     if weights is None:
         return None
+    require_unmasked(weights, "The list of weights", "give 0 for what is not to count")
     given = np.asarray(weights)
-    if np.ma.is_masked(weights):
-        raise InputError("weights have masked entries: give 0 for what is not to count.")
     if given.dtype.kind not in "biuf" or given.shape != (instances,):
         raise InputError(
             f"weights are {given.dtype} of shape {given.shape}, expected numbers of shape ({instances},)."
@@ -179,6 +204,8 @@ def require_ids(ids: npt.ArrayLike, instances: int) -> Array:
 def whole_numbers(name: str, given: npt.ArrayLike) -> Array:
     """Return a vector of whole numbers as int64; an empty one may be of any type."""
     result = np.asarray(given)
+    if result is not given:
+        require_unmasked(given, f"The list of {name}")
     if result.ndim != 1 or (result.size and result.dtype.kind not in "iu"):
         raise InputError(f"{name} are {shown(given)}; they must be a vector of whole numbers.")
     if result.dtype == np.uint64 and result.size and result.max() > np.iinfo(np.int64).max:

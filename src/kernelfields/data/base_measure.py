@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..checks import shown
+from ..checks import require_unmasked, shown
 from ..errors import InputError
 from .labels import index_of
 
@@ -69,6 +69,7 @@ def _table(given: Any, name: str) -> Array | None:
     """Return a table of numbers; NaN and +inf are refused."""
     if given is None:
         return None
+    require_unmasked(given, f"measure of {name!r}")
     try:
         table = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -96,7 +97,9 @@ def log_base_measure(measure: BaseMeasure, observations: Any, classes: Array) ->
             raise InputError(
                 f"measure is {shown(measure)}; it must be a mapping, a function or CliqueMeasures."
             )
-        result = np.asarray(measure(observations), dtype=np.float64)
+        found = measure(observations)
+        require_unmasked(found, "What measure gave")
+        result = np.asarray(found, dtype=np.float64)
         expected: tuple[int, ...] = (observations.shape[0], len(classes))
         if result.shape != expected:
             raise InputError(f"measure gave an array of shape {result.shape}, expected {expected}.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 from ..structures import SEQUENCES, Words
 from .seeds import random_state
@@ -56,6 +57,7 @@ def pick(sequences: Sequence[Any], ids: Array) -> list[Any]:
 
 
 def _numbered(groups: Any, count: int, words: Words) -> Array:
+    require_unmasked(groups, "groups", "give every one a group")
     if len(groups) != count:
         raise InputError(f"X has {count} {words.items}, but groups has {len(groups)}.")
     return np.unique(np.asarray(groups), return_inverse=True)[1]

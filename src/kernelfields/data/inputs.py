@@ -10,11 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, offsets_of, sorted_blocks
-from ..checks import all_finite, as_list
+from ..checks import all_finite, as_list, require_unmasked
 from ..errors import InputError
 from ..observations import column_order, names_of
 from ..structures import SEQUENCES, Words
-from .masks import require_unmasked
 from .types import Lengths
 
 FILLED = "write x.filled(np.nan) for models that take missing values, or fill in what they should be"
@@ -206,6 +205,7 @@ def _read_flat(
 
 def read_lengths(lengths: Lengths) -> Array:
     """Return whole numbers, none negative."""
+    require_unmasked(lengths, "The list of lengths", "give the lengths that there are")
     try:
         result = np.asarray(lengths)
     except ValueError:

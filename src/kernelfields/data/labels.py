@@ -11,13 +11,13 @@ from scipy import sparse
 
 from ..arrays import DATES, Array, label_array, listed_labels
 from ..arrays import index_of as index_of
-from ..checks import is_list
+from ..checks import is_list, require_unmasked
 from ..errors import InputError
 from ..missing import UNOBSERVED as UNOBSERVED
 from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs
-from .masks import UNKNOWN_LABELS, require_unmasked, require_unmasked_outputs
+from .masks import UNKNOWN_LABELS, require_unmasked_outputs
 
 UNKNOWN = -2
 """A label that the model has never seen."""
@@ -145,6 +145,7 @@ def _read_classes(classes: Any) -> list[Hashable]:
     """Read a list of labels, none of them twice, none of them missing."""
     if isinstance(classes, (str, bytes)) or not hasattr(classes, "__iter__"):
         raise InputError(f"classes is {classes!r}; it must be a list of labels.")
+    require_unmasked(classes, "classes", "leave out what is no label")
     named = listed_labels(classes)
     try:
         repeated = len(set(named)) < len(named)
@@ -196,6 +197,7 @@ def read_allowed(allowed: Any, classes: Array, lengths: Array, words: Words = SE
     start = 0
     for s, (entry, length) in enumerate(zip(allowed, lengths, strict=True)):
         if entry is not None:
+            require_unmasked(entry, words.name(s, "allowed"), "write False for labels that are not allowed")
             if not hasattr(entry, "__len__") or len(entry) != length:
                 found = f"{len(entry)} in allowed" if hasattr(entry, "__len__") else f"{entry!r} in allowed"
                 raise InputError(f"{words.name(s)} has {length} {words.places} in X, but {found}.")

@@ -1,4 +1,4 @@
-"""Masked arrays, whose masks conversions would drop."""
+"""Outputs that are masked arrays, whose masks conversions would drop."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import is_list
-from ..errors import InputError
+from ..checks import is_list, require_unmasked
 from ..structures import SEQUENCES, Words
 
 UNKNOWN_LABELS = "write None in the place of labels that are not known"
-
-
-def require_unmasked(value: Any, what: str, instead: str) -> None:
-    """Refuse an array with masked entries; ``instead`` says how to write what was meant."""
-    if np.ma.is_masked(value):
-        raise InputError(f"{what} has masked entries, which would be read as if they were not: {instead}.")
 
 
 def require_unmasked_outputs(y: Any, what: str = "y", words: Words = SEQUENCES) -> None:

@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, listed_labels
-from ..checks import as_list, shown
+from ..checks import as_list, require_unmasked, shown
 from ..data.sample_weights import read_weights
 from ..errors import InputError, UnsupportedError
 from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
-from .inputs import Inputs, read_inputs
+from .inputs import FILLED, Inputs, read_inputs
 from .labels import Encoded, encode, plain, read_labels, require_sequences
 from .masks import require_unmasked_outputs
 from .reading import linked, read_to_predict
@@ -63,6 +63,7 @@ def read_rows(model: Any, X: Items, *, fitting: bool) -> Rows:
     if structure.linked or _are_sequences(X):
         inputs = _read_sequences(model, structure, X, fitting)
         return Rows(inputs.features, inputs.offsets, structure.words)
+    require_unmasked(X, "X", FILLED)
     from sklearn.utils.validation import validate_data
 
     wanted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_min_samples": int(fitting)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 from ..structures import SEQUENCES, Words
-from .masks import require_unmasked
 from .types import Weights
 
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..checks import as_list, is_list, shown
+from ..checks import as_list, is_list, require_unmasked, shown
 from ..errors import InputError
 from ..structures import Structure, Words
-from .inputs import Inputs, read_lengths
+from .inputs import FILLED, Inputs, read_lengths
 from .labels import unlabelled_items
 from .reading import Extractor, extractor_for, read_to_predict
 from .sample_weights import read_weights
@@ -113,6 +113,7 @@ def _rows(X: Any, lengths: Any, kept: Any) -> Given:
     elif hasattr(X, "tocsr"):
         rows = X.tocsr()[chosen]
     else:
+        require_unmasked(X, "X", FILLED)
         rows = np.asarray(X)[chosen]
     return Given(rows, np.where(kept, lengths, 0))
 

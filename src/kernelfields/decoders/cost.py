@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..checks import require_whole, shown
+from ..checks import require_unmasked, require_whole, shown
 from ..errors import InputError
 from ..structures import (
     ApproximateSample,
@@ -67,6 +67,7 @@ def _cost(name: str, given: Any, shape: tuple[int, ...]) -> Array | None:
     """Return a table of costs as numbers."""
     if given is None:
         return None
+    require_unmasked(given, name, "write 0 for what costs nothing")
     table = np.asarray(given)
     if table.dtype.kind not in "biuf" or table.shape != shape or not np.isfinite(table).all():
         raise InputError(

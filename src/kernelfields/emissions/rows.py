@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, offsets_of
+from ..checks import require_unmasked
 from ..errors import InputError
 from ._base import ObservedSequences
 
@@ -88,6 +89,7 @@ class NumberRows:
 def read_rows(X: Any, lengths: Any, width: int | None) -> ObservedSequences:
     """Read a list of (T, D) arrays, in which None may stand for a row, or one flat array with lengths."""
     if lengths is not None:
+        require_unmasked(lengths, "The list of lengths", "give the lengths that there are")
         matrix, sizes = _matrix(X, "X", width), np.asarray(lengths)
         if sizes.ndim != 1 or (sizes < 0).any() or sizes.sum() != len(matrix):
             raise InputError(f"lengths must add up to the number of rows of X, {len(matrix)}.")
@@ -125,6 +127,7 @@ def _matrix(x: Any, what: str, width: int | None) -> Array:
         return np.zeros((0, width or 0))
     if not hasattr(x, "__len__"):
         raise InputError(f"{what} is not an array of numbers.")
+    require_unmasked(x, what, "write x.filled(np.nan) for numbers that are missing")
     if not isinstance(x, np.ndarray) and any(row is None for row in x):
         size = next((len(row) for row in x if row is not None), width or 0)
         x = [[np.nan] * size if row is None else row for row in x]

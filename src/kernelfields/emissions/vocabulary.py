@@ -10,10 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, offsets_of
+from ..checks import require_unmasked
 from ..errors import InputError
 from .unknown import ANY, UnknownWords, WordClass
 
 MISSING = -1
+PLAIN = {int, str}
+"""Types of most symbols."""
+UNKNOWN_SYMBOLS = "write None in the place of symbols that are missing"
 
 
 class Vocabulary:
@@ -106,6 +110,7 @@ def flatten(X: Any, lengths: Any) -> tuple[Array | list[Hashable], Array]:
     if isinstance(X, str) or not hasattr(X, "__len__"):
         raise InputError("X must be a list of sequences of symbols, or one flat sequence with lengths=.")
     if lengths is not None:
+        require_unmasked(lengths, "The list of lengths", "give the lengths that there are")
         sizes = np.asarray(lengths)
         flat = _sequence(X, "X")
         if sizes.ndim != 1 or (sizes < 0).any() or sizes.sum() != len(flat):
@@ -138,6 +143,7 @@ def _sequence(x: Any, what: str) -> Array | list[Hashable]:
     if hasattr(x, "to_numpy"):  # frames would give the names of their columns
         x = x.to_numpy()
     if isinstance(x, np.ndarray):
+        require_unmasked(x, what, UNKNOWN_SYMBOLS)
         if x.ndim == 2 and x.shape[1] == 1:
             x = x[:, 0]
         if x.ndim != 1:
@@ -147,4 +153,7 @@ def _sequence(x: Any, what: str) -> Array | list[Hashable]:
         return list(x)
     if isinstance(x, Mapping | Set) or not hasattr(x, "__len__"):  # a dictionary would give its keys
         raise InputError(f"{what} is not a sequence of symbols, but a {type(x).__name__}.")
+    if set(map(type, x)) <= PLAIN:
+        return list(x)
+    require_unmasked(x, what, UNKNOWN_SYMBOLS)
     return [s[0] if isinstance(s, (list, np.ndarray)) and len(s) == 1 else s for s in x]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of
-from ..checks import require_not_negative, require_settings, shown
+from ..checks import require_not_negative, require_settings, require_unmasked, shown
 from ..constraints import Forbidden, Rule
 from ..data.inputs import Inputs, in_order
 from ..data.labels import UNOBSERVED, Encoded
@@ -403,6 +403,7 @@ def _higher(left: EMResult, right: EMResult) -> bool:
 
 def require_distributions(given: npt.ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     """Refuse what is no distribution, or none in each row."""
+    require_unmasked(given, what, "write 0 for what cannot be")
     try:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import require_whole
+from ..checks import require_unmasked, require_whole
 from ..errors import InputError
 
 
@@ -29,6 +29,9 @@ def stack_graph_windows(frames: Sequence[Array], edges: Sequence[Array], width: 
     """
     if require_whole("width", width) % 2 == 0:
         raise InputError(f"width is {width}; it must be odd.")
+    for s, (x, e) in enumerate(zip(frames, edges, strict=True)):
+        require_unmasked(x, f"Graph {s}")
+        require_unmasked(e, f"The list of edges of graph {s}", "leave out edges that there are not")
     return [_windows(x, np.reshape(e, (-1, 2)), width // 2) for x, e in zip(frames, edges, strict=True)]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import require_flag, require_not_negative, require_whole
+from ..checks import require_flag, require_not_negative, require_unmasked, require_whole
 from ..errors import InputError
 from ..parameters import Parameterised
 
@@ -204,6 +204,7 @@ def _sides(shape: Any) -> tuple[Any, Any]:
 
 def _images(x: Any, shape: tuple[int, int], name: str) -> Array:
     """Return rows of pixels as images."""
+    require_unmasked(x, name)
     rows = np.asarray(x, dtype=np.result_type(np.asarray(x).dtype, np.float32))
     height, width = shape
     if rows.ndim != 2 or rows.shape[1] != height * width:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import require_share, require_whole
+from ..checks import require_share, require_unmasked, require_whole
 from ..errors import InputError
 
 MOST_HOPS = 10_000
@@ -76,6 +76,7 @@ def diffused(features: Any, edges: npt.ArrayLike, restart: float = 0.1, hops: in
 
 
 def _rows(features: Any) -> Any:
+    require_unmasked(features, "The matrix of features")
     rows = features if sparse.issparse(features) else np.asarray(features)
     if rows.ndim != 2 or rows.dtype.kind not in "biuf":
         raise InputError(f"features are {rows.dtype} of shape {rows.shape}, expected a matrix of numbers.")
@@ -95,6 +96,7 @@ def _averaging(edges: npt.ArrayLike, count: int) -> sparse.csr_matrix:
 
 def _pairs(edges: npt.ArrayLike, count: int) -> Array:
     """Return pairs of different vertices."""
+    require_unmasked(edges, "The list of edges", "leave out edges that there are not")
     pairs = np.asarray(edges)
     if pairs.size == 0:
         return np.empty((0, 2), dtype=np.int64)

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, offsets_of
+from ..checks import require_unmasked
 from ..errors import InputError
 
 
 def joined_siblings(rows: list[Any]) -> tuple[Array, Array]:
     """Return the siblings of all sentences, and where those of each begin."""
+    for s, given in enumerate(rows):
+        require_unmasked(given, f"The list of siblings of sentence {s}", "leave out those that there are not")
     each = [np.asarray(given) for given in rows]
     for s, given in enumerate(each):
         if given.size and (given.ndim != 2 or given.shape[1] != 3 or given.dtype.kind not in "iu"):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, offsets_of
-from ..checks import as_list, is_list, shown
+from ..checks import as_list, is_list, require_unmasked, shown
 from ..errors import InputError
 from ..observations import column_order, names_of
 
@@ -72,6 +72,7 @@ def _matrix(x: Any, s: int, names: Array | None, who: str, sparsely: bool) -> An
     if sparse.issparse(x) and not sparsely:
         raise InputError(f"{who} takes dense arrays: what a sparse matrix does not hold is 0.")
     order = column_order(x, names, f"Sequence {s} of X")
+    require_unmasked(x, f"Sequence {s} of X", "write x.filled(np.nan) for numbers that are missing")
     try:
         matrix = x.tocsr() if sparse.issparse(x) else np.asarray(x)
         matrix = matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, Matrix
-from ..checks import require_number, shown
+from ..checks import require_number, require_unmasked, shown
 from ..errors import InputError
 from ..parameters import Parameterised
 from .dicts import DictFeatures
@@ -142,11 +142,13 @@ def _parted(X: Any) -> tuple[list[Any], list[Any]]:
     numbers: list[Any] = []
     for s, item in enumerate(X):
         if isinstance(item, ArrayTokens):
-            words, rows = list(item), np.asarray(item.numbers)
+            words, numbers_of = list(item), item.numbers
         elif isinstance(item, tuple) and len(item) == 2:
-            words, rows = item[0], np.asarray(item[1])
+            words, numbers_of = item
         else:
             raise InputError(f"Sequence {s} of X is not a pair of tokens and an array of numbers.")
+        require_unmasked(numbers_of, f"Sequence {s} of X")
+        rows = np.asarray(numbers_of)
         if rows.ndim == 1 and not len(rows):
             rows = np.zeros((0, 0))
         if rows.ndim != 2 or rows.dtype.kind not in "biuf":

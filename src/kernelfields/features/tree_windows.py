@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import require_whole
+from ..checks import require_unmasked, require_whole
 from ..errors import InputError
 
 
@@ -30,6 +30,9 @@ def stack_tree_windows(frames: Sequence[Array], parents: Sequence[Any], width: i
     """
     if require_whole("width", width) % 2 == 0:
         raise InputError(f"width is {width}; it must be odd.")
+    for s, (x, p) in enumerate(zip(frames, parents, strict=True)):
+        require_unmasked(x, f"Tree {s}")
+        require_unmasked(p, f"The list of parents of tree {s}", "write −1 for the parent of a root")
     return [
         _windows(x, np.asarray(p, dtype=np.int64), width // 2) for x, p in zip(frames, parents, strict=True)
     ]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import require_number, require_whole, shown
+from ..checks import require_number, require_unmasked, require_whole, shown
 from ..errors import InputError
 from ..memory import require_memory
 
@@ -81,6 +81,7 @@ def _require_padding(padding: Any) -> None:
 
 
 def _factors(weights: npt.ArrayLike, width: int) -> Array:
+    require_unmasked(weights, "The list of weights", "write 0 for what is not to count")
     try:
         factors = np.asarray(weights)
         if factors.dtype.kind not in "fiu":
@@ -94,6 +95,7 @@ def _factors(weights: npt.ArrayLike, width: int) -> Array:
 
 def _frames(x: Any, s: int) -> Any:
     """Return one sequence as a matrix."""
+    require_unmasked(x, f"Sequence {s}")
     frames = x.tocsr() if sparse.issparse(x) else np.asarray(x)
     if frames.ndim != 2:
         raise InputError(f"Sequence {s} has {frames.ndim} dimensions, expected 2: one frame per position.")

@@ -10,7 +10,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, choose, chosen, is_list, one_of, require_settings, require_whole, shown
+from ..checks import (
+    Check,
+    choose,
+    chosen,
+    is_list,
+    one_of,
+    require_settings,
+    require_unmasked,
+    require_whole,
+    shown,
+)
 from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, UNOBSERVED, look_up_outputs, name_outputs
 from ..data.reading import read_to_fit, read_to_predict
@@ -204,6 +214,7 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
         if X is not None and (own or self.links is not None):
             given = "tables='own'" if own else "links"
             raise InputError(f"{given} does not go with X, which says what items are made of.")
+        require_unmasked(self.links, "links")
         links = None if self.links is None else np.asarray(self.links)
         if own:
             structure, links = own_tables(structure, links, shapes)

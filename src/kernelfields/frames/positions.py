@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, offsets_of
-from ..checks import shown
+from ..checks import require_unmasked, shown
 from ..errors import InputError
 from ..missing import is_missing
 
@@ -162,6 +162,7 @@ def _numbers(name: str, values: list[Any], layout: Positions) -> Array:
 
 
 def _vectors(name: str, values: list[Any], layout: Positions) -> Array:
+    require_unmasked(values, f"Column {name!r}")
     width = len(next(value for value in values if value is not None))
     for n, value in enumerate(values):
         if value is None or np.ndim(value) != 1 or len(value) != width:

@@ -11,7 +11,7 @@ import scipy
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import all_finite
+from ..checks import all_finite, require_unmasked
 from ..errors import InputError
 from ..native import NeighbourRows
 
@@ -104,6 +104,7 @@ def _square(given: Any) -> Any:
 
 
 def _dense(given: Any) -> Array:
+    require_unmasked(given, "The adjacency matrix", "write 0 for edges that there are not")
     try:
         return np.asarray(given)
     except ValueError as error:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..checks import all_finite, one_of, require_positive, require_share, require_whole
+from ..checks import all_finite, one_of, require_positive, require_share, require_unmasked, require_whole
 from ..errors import InputError
 from ..observations import Observations, canonical, find_observations, unique_observations
 from ._base import ObservationGraph
@@ -173,6 +173,7 @@ class NeighborGraph(ObservationGraph):
 
 def points_of(X: Observations, dtype: Any = None) -> Any:
     """Return observations as an (n, D) array or a canonical CSR matrix; float32 stays."""
+    require_unmasked(X, "The array of observations")
     found = X if sparse.issparse(X) else np.asarray(X)
     if found.ndim != 2:
         raise InputError(f"A graph needs the rows of an (n, D) array, not an array of shape {found.shape}.")

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 from ..observations import Observations
 from ._base import ObservationGraph
@@ -51,6 +52,7 @@ class PrecomputedGraph(ObservationGraph):
 
 
 def _weights(adjacency: Any) -> Any:
+    require_unmasked(adjacency, "adjacency", "write 0 for edges that there are not")
     given = adjacency if sparse.issparse(adjacency) else np.asarray(adjacency)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or given.dtype.kind not in "biuf":
         raise InputError(
@@ -75,6 +77,7 @@ def _weights(adjacency: Any) -> Any:
 
 
 def _numbers(X: Observations, size: int) -> Array:
+    require_unmasked(X, "The list of observations")
     found = X.toarray() if sparse.issparse(X) else np.asarray(X)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]

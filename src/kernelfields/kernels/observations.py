@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..arrays import Array
-from ..checks import one_of
+from ..checks import one_of, require_unmasked
 from ..errors import InputError
 from ..observations import (
     Observations,
@@ -39,6 +39,7 @@ require_rule = one_of((MEDIAN,))
 
 def rows(X: Observations) -> Any:
     """Return observations as an (n, D) array or CSR matrix; float32 stays, all else becomes float64."""
+    require_unmasked(X, "The array of observations")
     if not sp.issparse(X):
         return _in_precision(_two_axes(np.asarray(X)))
     return _in_precision(X.tocsr())

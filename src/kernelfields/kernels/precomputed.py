@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 from ._base import Kernel
 from .observations import Observations
@@ -45,6 +46,7 @@ class Precomputed(Kernel):
         return matrix.diagonal()[_indices(X, len(matrix))]
 
     def _square(self) -> Array:
+        require_unmasked(self.matrix, "matrix of Precomputed")
         matrix = np.asarray(self.matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
             raise InputError(
@@ -58,6 +60,7 @@ class Precomputed(Kernel):
 
 def _indices(X: Observations, size: int) -> Array:
     """Return row numbers; whole floats are accepted, because estimators may have made rows of floats."""
+    require_unmasked(X, "The list of observations")
     found = np.asarray(X)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]

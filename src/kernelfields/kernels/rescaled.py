@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 from ._base import Kernel, with_parts
 from .observations import Observations, rows
@@ -75,6 +76,7 @@ class Rescaled(Kernel):
         given = getattr(self, name)
         if given is None:
             return None
+        require_unmasked(given, f"{name} of Rescaled")
         values = np.asarray(given, dtype=found.dtype)
         if values.shape != (found.shape[1],):
             raise InputError(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, Checked, require_not_negative, whole
+from ..checks import Check, Checked, require_not_negative, require_unmasked, whole
 from ..errors import InputError
 from ..structures import EdgeBatch, LabelledBatch, PairBatch, StructureBatch
 
@@ -28,6 +28,7 @@ def hamming_cost(
 def vertex_cost(structure: LabelledBatch, labels: Array, table: Array) -> dict[str, Array]:
     """Σ_v C[y_v, ŷ_v], C an (L, L) table with nothing on its diagonal: rows are true labels."""
     L = structure.n_labels
+    require_unmasked(table, "The table of costs", "write 0 for what costs nothing")
     table = np.asarray(table, dtype=np.float64)
     _require_table(table, (L, L), np.diagonal(table) if table.ndim == 2 else table)
     return {"node": table[labels]}
@@ -36,6 +37,7 @@ def vertex_cost(structure: LabelledBatch, labels: Array, table: Array) -> dict[s
 def edge_cost(structure: EdgeBatch, labels: Array, table: Array) -> dict[str, Array]:
     """Σ_e C[y_tail, y_head, ŷ_tail, ŷ_head], C an (L, L, L, L) table that is 0 where both pairs are one."""
     L = structure.n_labels
+    require_unmasked(table, "The table of costs", "write 0 for what costs nothing")
     table = np.asarray(table, dtype=np.float64)
     own = table.reshape(L * L, -1).diagonal() if table.size == L**4 else table
     _require_table(table, (L, L, L, L), own)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, index_of
-from ..checks import unknown_name
+from ..checks import require_unmasked, unknown_name
 from ..errors import InputError
 from .costs import PairCost, edge_cost, hamming_cost, pair_cost, vertex_cost
 
@@ -30,5 +30,6 @@ def cost_scores(batch: Any, labels: Array, classes: Array, cost: Any) -> dict[st
                 raise InputError(f"cost has the unknown label {label!r}.")
             weight[index[label]] = value
         return vertex_cost(batch, labels, weight[:, None] * (1 - np.eye(len(weight))))
+    require_unmasked(cost, "cost", "write 0 for what costs nothing")
     table = np.asarray(cost, dtype=np.float64)
     return edge_cost(batch, labels, table) if table.ndim == 4 else vertex_cost(batch, labels, table)

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 
 
 def read_numbers(values: Any, what: str) -> Array:
     """Read an array of real numbers, called ``what`` in messages, as float64."""
+    require_unmasked(values, what)
     try:
         array = np.asarray(values)
         if np.iscomplexobj(array):

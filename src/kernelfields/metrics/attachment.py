@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..checks import is_list, require_flag, shown
+from ..checks import is_list, require_flag, require_unmasked, shown
 from ..errors import InputError
 from .pairs import require_positions
 from .sequences import read_row, read_sequences
@@ -118,6 +118,7 @@ def _arcs(item: Any, what: str) -> Arcs:
 
 
 def _heads(given: Any, what: str) -> Array:
+    require_unmasked(given, what)
     try:
         heads = np.asarray(given)
     except ValueError:  # lists of several lengths

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 from .pairs import Pairs, read_pairs, read_runs
 
@@ -80,6 +81,7 @@ def _by_parents(y_true: Any, y_pred: Any, parents: Any) -> Neighbours:
 
 
 def _parents_of(s: int, given: Any, length: int) -> Array:
+    require_unmasked(given, f"The list of parents of tree {s}", "write −1 for the parent of a root")
     try:
         own = np.asarray(given) if length else np.zeros(len(given), dtype=np.int64)
         right = own.shape == (length,) and own.dtype.kind in "iu"

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..gram import Gram
 from ..native import score_dot, score_dots
 from ..structures import StructureBatch
@@ -59,6 +60,7 @@ class LabelEmbedding(NamedTuple):
     @classmethod
     def of(cls, kernel: Array) -> LabelEmbedding:
         """Any k_Y, given as an (L, L) matrix: symmetric, with no negative eigenvalue."""
+        require_unmasked(kernel, "The kernel on labels")
         kernel = np.asarray(kernel, dtype=np.float64)
         if kernel.ndim != 2 or kernel.shape[0] != kernel.shape[1]:
             raise ValueError(f"The kernel on labels has shape {kernel.shape}; it must be square.")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array
-from ..checks import whole_numbers
+from ..checks import require_unmasked, whole_numbers
 from ..errors import InputError, ScoreError
 from ..memory import require_memory
 from ._base import Scores, StructureBatch
@@ -47,6 +47,7 @@ class LabelErrors(LabelledBatch, ErrorCountOracle):
     """Vertices with labels, each label so many errors."""
 
     def _counted(self, errors: Array) -> Array:
+        require_unmasked(errors, "The table of errors")
         given, shape = np.asarray(errors), (self.n_vertices, self.n_labels)
         if given.dtype.kind not in "biuf" or given.shape != shape:
             raise InputError(f"errors are {given.dtype} of shape {given.shape}, expected shape {shape}.")

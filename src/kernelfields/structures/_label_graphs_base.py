@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array, offsets_of
-from ..checks import is_list, shown
+from ..checks import is_list, require_unmasked, shown
 from ..errors import InputError
 from ..missing import is_missing
 from .graph import GraphBatch
@@ -51,6 +51,7 @@ class LabelGraph(Structure):
 
     def split(self, X: Any, lengths: Any = None) -> tuple[Any, Any]:
         """Return every row by itself."""
+        require_unmasked(X, "X")
         X = np.asarray(X) if isinstance(X, list | tuple) and len(X) else X
         shape = getattr(X, "shape", None)
         if isinstance(X, list | tuple):

@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, offsets_of
-from ..checks import require_flag, require_offsets, require_weights, require_whole, whole_numbers
+from ..checks import (
+    require_flag,
+    require_offsets,
+    require_unmasked,
+    require_weights,
+    require_whole,
+    whole_numbers,
+)
 from ..errors import InputError
 from ..memory import require_memory
 from ._base import Cliques, Scores, StructureBatch
@@ -177,6 +184,7 @@ class SequenceBatch(EdgeBatch, MaxOracle, CovarianceOracle, SampleOracle, KBestO
 
 def require_labels(labels: npt.ArrayLike, positions: int, n_labels: int) -> Array:
     """Return one label for every vertex, as the core wants them."""
+    require_unmasked(labels, "The list of labels")
     given = np.asarray(labels)
     if given.shape != (positions,):
         raise InputError(f"labels have shape {given.shape}, expected ({positions},): one for every vertex.")
@@ -205,9 +213,12 @@ def require_best(k: Any, positions: int, instances: int, states: int) -> int:
 def score_array(scores: Any, clique: str, shape: tuple[int, ...], dtype: npt.DTypeLike | None) -> Array:
     """Return the scores of a clique type, contiguous, in single or double precision, of that shape."""
     try:
-        given = np.asarray(scores[clique])
+        found = scores[clique]
+        given = np.asarray(found)
     except (KeyError, IndexError, TypeError):
         raise InputError(f"Scores have no array {clique!r}.") from None
+    if given is not found:
+        require_unmasked(found, f"The array of {clique} scores")
     if given.shape != shape:
         raise InputError(f"{clique} scores have shape {given.shape}, expected {shape}.")
     if given.dtype.kind not in "biuf":

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..checks import as_list, is_list
+from ..checks import as_list, is_list, require_unmasked
 from ..errors import InputError
 from ._pairs_base import pairs_of, require_shapes
 from .settings import Structure
@@ -106,6 +106,7 @@ def _item(s: int, item: Any) -> tuple[Any, tuple[int, int]]:
         return item[0], (int(item[1][0]), int(item[1][1]))
     if isinstance(item, tuple | list) and len(item) == 2 and all(map(_is_tokens, item)):
         return item, (len(item[0]), len(item[1]))
+    require_unmasked(item, f"Item {s} of X")
     try:
         array = np.asarray(item)
     except ValueError:

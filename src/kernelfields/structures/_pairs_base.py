@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, offsets_of
-from ..checks import require_weights
+from ..checks import require_unmasked, require_weights
 from ..errors import InputError
 from ._base import Cliques, Scores, StructureBatch
 from ._labelled_base import score_array
@@ -62,7 +62,7 @@ class PairBatch(StructureBatch):
     def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every item."""
         there = np.flatnonzero(outputs)
-        chosen = np.asarray(scores["pair"], dtype=np.float64)[there]
+        chosen = score_array(scores, "pair", self.shapes["pair"], np.float64)[there]
         items = np.searchsorted(self._offsets, there, side="right") - 1
         return np.bincount(items, chosen, self.n_instances).astype(
             np.float64
@@ -92,6 +92,7 @@ class PairBatch(StructureBatch):
 
 def require_shapes(given: Any) -> Array:
     """Return numbers of rows and columns as int64."""
+    require_unmasked(given, "The list of shapes")
     shapes = np.asarray(given)
     if shapes.ndim == 1 and shapes.size == 0:
         shapes = np.zeros((0, 2), dtype=np.int64)
@@ -105,6 +106,7 @@ def require_shapes(given: Any) -> Array:
 
 def pairs_of(name: str, given: Any, shape: tuple[int, int]) -> Array:
     """Return pairs of whole numbers within a shape, (K, 2)."""
+    require_unmasked(given, name, "leave out pairs that there are not")
     try:
         pairs = np.asarray(sorted(given) if isinstance(given, set | frozenset) else given)
     except (TypeError, ValueError):

@@ -84,7 +84,7 @@ class AlignmentBatch(PairBatch, MaxOracle, CovarianceOracle, SampleOracle, KBest
     def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every item."""
         result = super().score(scores, outputs)
-        table = np.asarray(scores["jump"], dtype=np.float64)
+        table = score_array(scores, "jump", self.shapes["jump"], np.float64)
         for group in self._groups:
             bins, items = group.jumps(outputs)
             result[group.items] += np.bincount(items, table[bins], len(group.items))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ..arrays import Array, label_array
-from ..checks import Check, as_list, one_of, optional, shown, whole
+from ..checks import Check, as_list, one_of, optional, require_unmasked, shown, whole
 from ..errors import InputError
 from .item_tables import read_table, stacked_tables
 from .segment_batch import SegmentBatch
@@ -148,6 +148,7 @@ class CandidateSegments(Structure):
 
 def _read_spans(s: int, given: Any, length: int) -> tuple[Array, list[Any]]:
     """Return begin and end of the candidates of one item, (C, 2), and the labels of those that have one."""
+    require_unmasked(given, f"Sequence {s} of X: the list of spans", "leave out those that there are not")
     try:
         rows = list(given)
     except TypeError:

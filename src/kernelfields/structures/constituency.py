@@ -114,7 +114,7 @@ class ConstituencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
     def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sentence."""
         sentences = self.per_output(np.arange(self.n_instances))
-        chosen = np.asarray(scores["span"], dtype=np.float64)[self._places(outputs)]
+        chosen = score_array(scores, "span", self.shapes["span"], np.float64)[self._places(outputs)]
         # of no words NumPy makes whole numbers
         return np.bincount(sentences, chosen, self.n_instances).astype(np.float64, copy=False)
 

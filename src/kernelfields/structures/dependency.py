@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of, rows_of
-from ..checks import require_flag, require_ids, require_weights, require_whole, whole_numbers
+from ..checks import (
+    require_flag,
+    require_ids,
+    require_unmasked,
+    require_weights,
+    require_whole,
+    whole_numbers,
+)
 from ..errors import InputError
 from ._base import Cliques, Scores, require_feasible
 from ._labelled_base import require_best, require_draws, score_array
@@ -120,7 +127,7 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
         """⟨θ, parts(y)⟩ for every sentence."""
         sentences = self.per_output(np.arange(self.n_instances))
         places = self._places(outputs)
-        chosen = np.asarray(scores["arc"], dtype=np.float64)[places]
+        chosen = score_array(scores, "arc", self.shapes["arc"], np.float64)[places]
         if self.allowed is not None:
             chosen = np.where(self.allowed[places[0]], chosen, -np.inf)
         # of no words NumPy makes whole numbers
@@ -205,6 +212,7 @@ class DependencyBatch(MaxOracle, CovarianceOracle, SampleOracle, KBestOracle):
 
 def _require_allowed(allowed: npt.ArrayLike, arcs: int) -> Array:
     """Return a vector of booleans."""
+    require_unmasked(allowed, "allowed", "write False for arcs that are not allowed")
     given = np.asarray(allowed)
     if given.dtype != bool or given.shape != (arcs,):
         shape = f"{given.dtype} of shape {given.shape}"

@@ -80,7 +80,7 @@ class GrammarBatch(ConstituencyBatch):
     def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every sentence; −inf for rules that the grammar has not, and what is no tree."""
         rules = self._known_rules(np.asarray(outputs))
-        with_none = np.append(np.asarray(scores["rule"], dtype=np.float64), -np.inf)
+        with_none = np.append(score_array(scores, "rule", self.shapes["rule"], np.float64), -np.inf)
         sentences = np.repeat(np.arange(self.n_instances), np.diff(self.cliques["rule"].offsets))
         return super().score(scores, outputs) + np.bincount(sentences, with_none[rules], self.n_instances)
 

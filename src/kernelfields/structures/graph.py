@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, offsets_of, rows_of
-from ..checks import require_flag, require_ids, require_offsets, require_whole
+from ..checks import require_flag, require_ids, require_offsets, require_unmasked, require_whole
 from ..errors import InputError
 from ._base import Cliques, Scores
 from ._labelled_base import MOST_LABELS, EdgeBatch, require_labels, score_array
@@ -184,6 +184,7 @@ class GraphBatch(EdgeBatch):
 
 def _require_members(name: str, given: npt.ArrayLike, offsets: Array, size: int | None = None) -> Array:
     """Return the members of cliques as (C, a) int64: different vertices of one instance, in its turn."""
+    require_unmasked(given, f"The list of {name} members", "leave out those that there are not")
     members = np.asarray(given)
     if members.size == 0 and members.ndim < 2:
         members = np.empty((0, size or 1), dtype=np.int64)
@@ -228,6 +229,7 @@ def _require_sets(given: npt.ArrayLike | None, vertices: int, labels: int) -> Ar
     """Return which labels each vertex can have, at least one of them."""
     if given is None:
         return None
+    require_unmasked(given, "The table of label_sets", "write False for labels that a vertex cannot have")
     sets = np.asarray(given)
     if sets.shape != (vertices, labels) or sets.dtype != bool:
         raise InputError(

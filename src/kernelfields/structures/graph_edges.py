@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
+from ..checks import require_unmasked
 from ..errors import InputError
 
 
@@ -50,6 +51,7 @@ def read_edges(given: Any, count: int, name: str, *, directed: bool, features: A
 
 def read_members(given: Any, count: int, size: int, name: str, kind: str) -> Array:
     """Return the vertices of factors, (C, size)."""
+    require_unmasked(given, f"{name}: the list of {kind!r}", "leave out what there is not")
     members = _whole_rows(given, size)
     if members is None:
         raise InputError(f"{name}: {kind!r} must be rows of {size} vertices.")
@@ -79,6 +81,7 @@ def _of_matrix(matrix: Any, count: int, name: str, directed: bool) -> Array:
 
 
 def _of_list(given: Any, name: str) -> Array:
+    require_unmasked(given, f"{name}: the list of edges", "leave out edges that there are not")
     ends = _whole_rows(given, 2)
     if ends is None:
         shape = np.shape(given) if hasattr(given, "shape") else ""
@@ -129,6 +132,7 @@ def _require_once(ends: Array, count: int, name: str) -> None:
 
 def _feature_rows(features: Any, count: int, name: str) -> Array:
     """Return the features of edges: finite numbers, a row for each."""
+    require_unmasked(features, f"{name}: the table of edge_features")
     try:
         rows = np.asarray(features.toarray() if sparse.issparse(features) else features)
         rows = rows.astype(rows.dtype if rows.dtype in (np.float32, np.float64) else np.float64)

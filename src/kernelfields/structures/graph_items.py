@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import shown
+from ..checks import require_unmasked, shown
 from ..errors import InputError
 
 FORMS = "(features, edges), (features, edges, edge_features), a dictionary of these, or a graph"
@@ -70,6 +70,8 @@ def _of_mapping(item: Mapping[Any, Any], name: str) -> GraphItem:
 def _of_tensors(item: Any, name: str) -> GraphItem:
     """Take ``x``, ``edge_index`` of shape (2, E), and ``edge_attr`` if there is one."""
     attributes = getattr(item, "edge_attr", None)
+    for part, given in (("edge_index", item.edge_index), ("x", item.x), ("edge_attr", attributes)):
+        require_unmasked(given, f"{name}: {part}")
     try:
         index = np.asarray(item.edge_index)
         features = item.x if hasattr(item.x, "tocsr") else np.asarray(item.x)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, as_list, optional, require_flag, require_whole, shown, whole
+from ..checks import Check, as_list, optional, require_flag, require_unmasked, require_whole, shown, whole
 from ..errors import InputError
 from .graph import GraphBatch
 from .graph_edges import EdgeList, read_edges, read_members
@@ -233,6 +233,7 @@ def _require_known(name: str, what: str, given: Any, known: Any) -> None:
 
 def _types(s: int, given: Any, count: int, known: Mapping[Hashable, int]) -> Array:
     """Return the numbers of the types of one graph's vertices."""
+    require_unmasked(given, f"Graph {s} of X: the list of types")
     named = list(given)
     if len(named) != count:
         raise InputError(f"Graph {s} of X has {count} vertices and {len(named)} types.")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array, label_array
-from ..checks import Check, as_list, is_list, require_flag, shown
+from ..checks import Check, as_list, is_list, require_flag, require_unmasked, shown
 from ..errors import InputError
 from .graph import GraphBatch
 from .graph_links import GraphLinks, engine_of, graph_batch, together
@@ -132,6 +132,7 @@ class Grid(Structure):
 
 
 def _image(s: int, item: Any) -> Array:
+    require_unmasked(item, f"Grid {s} of X")
     try:
         array = np.asarray(item)
     except ValueError:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks import is_list, shown
+from ..checks import is_list, require_unmasked, shown
 from ..errors import InputError
 from ._label_graphs_base import LabelGraph, Pairs, Rows, number_of
 
@@ -36,6 +36,7 @@ class Hierarchy(LabelGraph):
         super().__post_init__()
         if not isinstance(self.parents, Mapping) and not is_list(self.parents):
             raise InputError(f"parents is {shown(self.parents)}; it must be a mapping or a list of numbers.")
+        require_unmasked(self.parents, "parents", "write −1 for labels that have none")
 
     @property
     def forbidden_pairs(self) -> tuple[tuple[Hashable, Hashable], ...]:

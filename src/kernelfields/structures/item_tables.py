@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..checks import require_unmasked
 from ..errors import InputError
 
 
@@ -17,6 +18,7 @@ def read_table(where: str, given: Any, count: int, what: str, name: str) -> Any:
     """
     if given is None:
         return None
+    require_unmasked(given, f"{where}: the table of {name}")
     try:
         table = given.tocsr() if sparse.issparse(given) else np.asarray(given)
         table = table if table.dtype in (np.float32, np.float64) else table.astype(np.float64)

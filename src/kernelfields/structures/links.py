@@ -79,7 +79,7 @@ class LinkBatch(PairBatch, MaxOracle):
     def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every item."""
         of_pairs = super().score(scores, outputs)
-        table = np.asarray(scores["fertility"], dtype=np.float64)
+        table = score_array(scores, "fertility", self.shapes["fertility"], np.float64)
         chosen = table[np.arange(len(table)), self.degrees(outputs)]
         items = np.repeat(np.arange(self.n_instances), np.diff(self._words))
         return of_pairs + np.bincount(items, chosen, self.n_instances)

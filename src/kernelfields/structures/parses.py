@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import native
 from ..arrays import Array, label_array, offsets_of
-from ..checks import Check, as_list, is_list, require_flag, shown
+from ..checks import Check, as_list, is_list, require_flag, require_unmasked, shown
 from ..errors import InputError
 from .dependency import DependencyBatch
 from .settings import Structure
@@ -225,6 +225,7 @@ def _joined(allowed: Sequence[Array]) -> Array:
 
 def read_allowed(s: int, given: Any) -> Array:
     """Return which arcs of a sentence are allowed, (n, n + 1)."""
+    require_unmasked(given, f"Sentence {s} of X: allowed", "write False for arcs that are not allowed")
     allowed = np.asarray(given)
     if allowed.size == 0:
         allowed = np.zeros((0, 1), bool)

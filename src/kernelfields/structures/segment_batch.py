@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .. import native
 from ..arrays import Array, offsets_of, rows_of
-from ..checks import require_ids, require_weights, shown, whole_numbers
+from ..checks import require_ids, require_unmasked, require_weights, shown, whole_numbers
 from ..errors import InputError
 from ._base import Cliques, Scores, require_feasible
 from ._labelled_base import SequenceBatch, require_best, require_draws, require_labels, score_array
@@ -252,6 +252,7 @@ def require_bound(given: npt.ArrayLike | None, n_labels: int, candidates: bool) 
     """Return which labels only candidates can have."""
     if given is None:
         return np.zeros(n_labels, dtype=bool)
+    require_unmasked(given, "bound", "write False for labels that need no candidates")
     result = np.asarray(given)
     if result.shape != (n_labels,) or result.dtype != bool:
         raise InputError(f"bound is {shown(given)}; it must be {n_labels} booleans, one for every label.")

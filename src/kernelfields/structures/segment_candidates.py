@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ..arrays import Array, offsets_of, rows_of
+from ..checks import require_unmasked
 from ..errors import InputError
 from ..memory import require_memory
 
@@ -94,6 +95,7 @@ def read_candidates(given: Any, offsets: Array, n_labels: int) -> tuple[Candidat
 
 def _rows(given: Any) -> Array:
     """Return a matrix of whole numbers with a row for each candidate."""
+    require_unmasked(given, "The list of candidates", "leave out those that there are not")
     try:
         rows = np.asarray(given)
     except ValueError:

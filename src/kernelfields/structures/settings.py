@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..arrays import Array
-from ..checks import Check, Checked, as_list, whole
+from ..checks import Check, Checked, as_list, require_unmasked, whole
 from ..errors import InputError
 from ._base import StructureBatch
 from ._labelled_base import EdgeBatch
@@ -185,6 +185,7 @@ class Tree(Structure):
 
 def _parents_of(s: int, given: Any, count: int) -> Array:
     """Return the parents of one item: whole numbers from −1 to the number of its vertices."""
+    require_unmasked(given, f"Tree {s} of X: the list of parents", "write −1 for the parent of a root")
     try:
         parents = np.asarray(given)
         known = parents.size == 0 or (parents.dtype.kind in "iu" and parents.dtype != bool)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, offsets_of
-from ..checks import as_list, is_list, shown
+from ..checks import as_list, is_list, require_unmasked, shown
 from ..errors import InputError
 from ..features import CliqueKind, TemplateFeatures, Templates
 from ..features.extractor import templates_of
@@ -184,6 +184,7 @@ def _given(parts: Sequence[SiblingItem], words: Array) -> tuple[Array, Array, An
 
 def _rows(s: int, given: Any, words: int) -> Array:
     """Return the siblings of one sentence, each once."""
+    require_unmasked(given, f"Sentence {s} of X: the list of siblings", "leave out those that there are not")
     try:
         rows = np.asarray(given)
     except ValueError:

@@ -6,12 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Array, falls, offsets_of
+from ..checks import require_unmasked
 from ..errors import InputError
 from ..memory import require_memory
 
 
 def require_siblings(siblings: npt.ArrayLike, offsets: npt.ArrayLike, lengths: Array) -> tuple[Array, Array]:
     """Return rows and where those of each sentence begin."""
+    require_unmasked(siblings, "The list of siblings")
+    require_unmasked(offsets, "The list of sibling_offsets")
     rows, starts = np.asarray(siblings), np.asarray(offsets)
     if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in "iu":
         raise InputError(f"siblings are {rows.dtype} of shape {rows.shape}, expected whole numbers (C, 3).")

@@ -127,7 +127,7 @@ class SiblingDependencyBatch(DependencyBatch):
         """⟨θ, parts(y)⟩ for every sentence."""
         rows, words = self._rows_of(outputs)
         sentences = self.per_output(np.arange(self.n_instances))[words]
-        chosen = np.asarray(scores["sibling"], dtype=np.float64)[rows]
+        chosen = score_array(scores, "sibling", self.shapes["sibling"], np.float64)[rows]
         return super().score(scores, outputs) + np.bincount(sentences, chosen, self.n_instances)
 
     def argmax(self, scores: Scores) -> Labelling:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ..arrays import Array, label_array
-from ..checks import Check, require_positive, require_settings, shown, whole
+from ..checks import Check, require_positive, require_settings, require_unmasked, shown, whole
 from ..data.labels import UNOBSERVED, encode
 from ..data.partial_labels import read_partial_labels
 from ..data.rows import Rows, read_rows
@@ -225,6 +225,7 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
         require_fitted(self)
         if not _is_precomputed(self.graph_):
             return read_rows(self, X, fitting=False)
+        require_unmasked(X, "X", "write 0 for edges that there are not")
         weights = X.tocsr() if sparse.issparse(X) else sparse.csr_matrix(np.atleast_2d(np.asarray(X, float)))
         n, values = self.n_features_in_, weights.data
         if weights.shape[1] != n or not np.isfinite(values).all() or (values < 0).any():
