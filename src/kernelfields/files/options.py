@@ -48,7 +48,7 @@ class Reading:
         return self.table.otherwise(self.usual)
 
     def kind(self, path: Path | str) -> str:
-        """Tell the format by the end of a name and, of JSON and of pipes, by the first line; else columns."""
+        """Tell the format by the end of a name and, of JSON, by the first line; else columns of text."""
         if self.format is not None:
             return require_kind(self.format)
         return kind_of_file(path, self.named.sequence or "sequence")
