@@ -14,6 +14,7 @@ from rich.text import Text
 
 from kernelfields.cli._console import plain_console, printable
 from kernelfields.cli._errors import plain_errors
+from kernelfields.cli._interrupts import ending
 from kernelfields.cli._lazy import as_app
 from kernelfields.cli._session import session
 from kernelfields.errors import InputError
@@ -60,7 +61,7 @@ def experiments(
         python -m experiments ner-table1 --quick --json
     """
     console = plain_console(stderr=as_json)
-    with session(), plain_errors():
+    with ending(), session(), plain_errors():
         if name is None:
             listing = _list(out or RESULTS)
             typer.echo(json.dumps(listing)) if as_json else console.print(_listing_table(listing))

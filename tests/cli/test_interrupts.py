@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,12 +20,12 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are of Unix")
 IMPORTING = """
 import builtins, signal, sys
 
-place, take = sys.argv.pop(1), builtins.__import__
+place, number, take = sys.argv.pop(1), getattr(signal, sys.argv.pop(1)), builtins.__import__
 
 def interrupted(name, *more):
     if name == place:
         builtins.__import__ = take
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
     return take(name, *more)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -32,7 +33,7 @@ builtins.__import__ = interrupted
 from kernelfields.cli import main
 main()
 """
-"""``kf``, which gets Ctrl-C when it imports a module."""
+"""``kf``, which gets a signal when it imports a module."""
 LEARNING = """
 import signal, sys
 from pathlib import Path
@@ -62,12 +63,15 @@ def run(script: str, *words: Any, **more: Any) -> subprocess.CompletedProcess[st
     return subprocess.run(line, capture_output=True, text=True, timeout=300, check=False, **more)
 
 
-@pytest.mark.parametrize("module", ["app", "typer", "numpy", "scipy"])
-def test_ctrl_c_while_modules_are_imported(module: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("module", ["app", "typer", "pydantic", "numpy", "scipy"])
+def test_signals_while_modules_are_imported(module: str, number: str, tmp_path: Path) -> None:
+    if module == "pydantic":
+        pytest.importorskip("typer._adapters", reason="This typer reads words without pydantic.")
     data = write_columns(tmp_path / "a.conll")
-    done = run(IMPORTING, module, "train", data, "-o", tmp_path / "a.kf")
+    done = run(IMPORTING, module, number, "train", data, "-o", tmp_path / "a.kf")
     assert done.stderr.strip() == "Interrupted; nothing was written."
-    assert (done.returncode, done.stdout) == (130, "")
+    assert (done.returncode, done.stdout) == (128 + getattr(signal, number), "")
     assert not (tmp_path / "a.kf").exists()
 
 
@@ -85,8 +89,6 @@ def test_files_of_features_are_put_away(place: str, number: str, tmp_path: Path)
         assert "Interrupted; the best point so far was kept." in done.stderr
         assert load(tmp_path / "a.kf").n_iter_ == 2
         return
-    import signal
-
     assert done.returncode == 128 + getattr(signal, number)
     assert done.stderr.endswith("Interrupted; nothing was written.\n")
     assert not (tmp_path / "a.kf").exists()

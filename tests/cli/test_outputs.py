@@ -247,7 +247,15 @@ def test_links_stay_links_and_permissions_permissions(out: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize(
-    "line", ["inspect {model}", "tag {model} {data} --labelled", "evaluate {model} {data}"]
+    "line",
+    [
+        "--help",
+        "--version",
+        "train --help",
+        "inspect {model}",
+        "tag {model} {data} --labelled",
+        "evaluate {model} {data}",
+    ],
 )
 def test_a_full_standard_output(line: str, files: dict[str, Path], out: Path) -> None:
     words = [sys.executable, "-m", "kernelfields", *_words(line, files, out)]

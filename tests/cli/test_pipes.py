@@ -149,6 +149,33 @@ def test_a_pipe_is_read_as_the_file_is(kind: str, tmp_path: Path) -> None:
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
 
 
+OPENING = "{ A\nword B\n\n"
+"""Columns of text that begin as objects do."""
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "doccano", "prodigy", "conll", "opening"])
+def test_the_name_of_a_pipe_need_not_say_the_format(kind: str, tmp_path: Path) -> None:
+    if kind == "opening":
+        path = tmp_path / "a.conll"
+        path.write_text(OPENING)
+    else:
+        path = _file(kind, tmp_path)
+    nameless = tmp_path / "63"
+    nameless.write_bytes(path.read_bytes())
+    with fifo_of(nameless, tmp_path / "pipe") as pipe:
+        assert read(pipe) == read(path)
+
+
+def test_the_name_of_a_pipe_need_not_say_that_labels_are_features(tmp_path: Path) -> None:
+    (tmp_path / "a.fasta").write_text(">s\nACGTACGT\n")
+    for name in ("63", "a.gff3"):
+        (tmp_path / name).write_text("##gff-version 3\ns\t.\tCDS\t2\t4\t.\t+\t0\t.\n")
+    with fifo_of(tmp_path / "63", tmp_path / "pipe") as pipe:
+        found = read(tmp_path / "a.fasta", labels=pipe)
+    assert found == read(tmp_path / "a.fasta", labels=tmp_path / "a.gff3")
+    assert found[1] == [["O", *["CDS+"] * 3, *["O"] * 4]]
+
+
 def _run(*arguments: str | Path) -> str:
     result = CliRunner().invoke(app, [str(one) for one in arguments])
     assert result.exit_code == 0, result.output

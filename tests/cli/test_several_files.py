@@ -46,6 +46,25 @@ def test_conversions_become_one_file_or_a_folder(parts, tmp_path):
     assert read(tmp_path / "each" / "b.jsonl") == read(parts[1])
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "to", "message"),
+    [
+        ("bad.conll", b"Ana B-PER\n\xff O\n", "jsonl", "bad.conll, line 2"),
+        ("bad.csv", b"sequence,label,x\ns,A,1.5\n", "conll", "has numbers"),
+    ],
+)
+def test_a_conversion_of_several_files_changes_all_or_none(parts, tmp_path, name, content, to, message):
+    bad, each = tmp_path / name, tmp_path / "each"
+    bad.write_bytes(content)
+    each.mkdir()
+    (each / f"a.{to}").write_bytes(b"precious")
+    done = run("convert", *parts, bad, "-o", each, "--to", to)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert [(one.name, one.read_bytes()) for one in each.iterdir()] == [(f"a.{to}", b"precious")]
+
+
 def test_what_does_not_go_together_is_refused(parts, tmp_path):
     table = write_table(tmp_path / "a.csv")
     done = run("convert", parts[0], table, "-o", tmp_path / "both.jsonl")

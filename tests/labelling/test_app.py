@@ -156,14 +156,50 @@ def test_one_address_cannot_take_all_streams() -> None:
     async def listen() -> None:
         room = Newsroom()
         streams = [room.listen("one") for _ in range(OF_ONE)]
-        for stream in streams:
-            await anext(stream)
         assert room.is_full("one")
         assert not room.is_full("other")
+        await anext(streams[0])
         await streams[0].aclose()
+        assert not room.is_full("one")
+        streams[0] = room.listen("one")
+        assert room.is_full("one")
+        streams.pop()  # which has not begun
         assert not room.is_full("one")
 
     asyncio.run(listen())
+
+
+def test_one_address_cannot_take_all_streams_at_once(desk) -> None:
+    statuses: list[int] = []
+
+    async def ask(app, every: asyncio.Event) -> None:
+        request = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+        async def receive():
+            if (message := next(request, None)) is not None:
+                return message
+            await every.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            if len(statuses) == 40:
+                every.set()
+
+        scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET"}
+        scope |= {"scheme": "http", "path": "/api/events", "raw_path": b"/api/events", "query_string": b""}
+        scope |= {"root_path": "", "client": ("127.0.0.1", 9), "server": ("127.0.0.1", 8765)}
+        await app(scope | {"headers": [(b"host", b"127.0.0.1:8765")]}, receive, send)
+
+    async def ask_at_once() -> None:
+        room, every = Newsroom(), asyncio.Event()
+        app = guarded(application(desk, room), Guards(page=True, private="/api/"))
+        await asyncio.gather(*(ask(app, every) for _ in range(40)))
+        assert not room.is_full("127.0.0.1")
+
+    asyncio.run(ask_at_once())
+    assert (statuses.count(200), statuses.count(503)) == (OF_ONE, 40 - OF_ONE)
 
 
 def test_two_windows_get_different_sequences(client, desk) -> None:

@@ -22,7 +22,8 @@ from ._console import printable
 from ._interrupts import NOTHING_WRITTEN, code_of
 
 WRONG_INPUT = 2
-"""Exit code: a file, an option or a model that cannot be used; nothing was changed."""
+"""Exit code: a file, an option or a model that cannot be used; nothing was changed, except that ``kf tag``
+keeps the complete answers to other files."""
 LOST = 3
 """Exit code: a cluster that went away; nothing was written."""
 

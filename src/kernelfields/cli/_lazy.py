@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from importlib import import_module
 from inspect import getdoc
 from typing import Any
@@ -15,6 +16,20 @@ from ._interrupts import give_up
 HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 EXAMPLES = "For example:"
 """Begins the last paragraph of a command's docstring; a line each follows."""
+
+
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """Answer to signals and to an output that cannot be written, before a command does so itself."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        give_up(error)
+    except OSError:
+        from ._errors import plain_errors  # here, because --help need not wait for it
+
+        with plain_errors():
+            raise
 
 
 class LazyCommands(MutableMapping[str, Any]):
@@ -69,6 +84,11 @@ class LazyGroup(TyperGroup):
         """Return all names, without an import."""
         return list(self.commands)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read words; that imports modules, and may print help or the version."""
+        with _plainly():
+            return list(super().parse_args(ctx, args))
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what is interrupted before its own answer to that has begun ends here."""
         try:
@@ -99,6 +119,11 @@ class LazyGroup(TyperGroup):
 
 class CommandWithExamples(TyperCommand):
     """A command whose help ends with examples, a line each as they are written."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read words; that may print help."""
+        with _plainly():
+            return list(super().parse_args(ctx, args))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write everything else first."""

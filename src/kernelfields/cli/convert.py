@@ -17,6 +17,7 @@ from ..files.kinds import DOCUMENTS, ending_of, kind_of_name, require_kind
 from ..files.reading import Reading, read_items, require_alike
 from ..files.writing import WRITERS
 from ..io.opening import opened_file
+from ..io.replacing import replacing_together
 from ._errors import plain_errors, say
 from ._options import (
     MAX_SIZE,
@@ -105,8 +106,11 @@ def convert(
         table = table_of(sequence_column, label_column, drop)
         reading = reading_of(data_format, encoding, missing, columns, max_size, parents, *texts, table=table)
         every = files_of(source, reading)
-        for files, target in _targets(every, out, to):
-            counts = _converted(files, target, to, reading, labelled=not unlabelled)
+        written = []
+        with replacing_together():
+            for files, target in _targets(every, out, to):
+                written.append((target, _converted(files, target, to, reading, labelled=not unlabelled)))
+        for target, counts in written:
             _say(as_json, target, **counts)
 
 

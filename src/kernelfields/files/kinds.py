@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InputError
 from ..io.jsonl import parse_value, unique_keys
 from ..io.lines import read_lines
+from ..io.opening import is_pipe
 from ..io.parquet import ENDINGS
 
 DOCUMENTS = ("brat", "doccano", "labelstudio", "prodigy", "text")
@@ -50,7 +51,9 @@ def kind_of_file(path: Path | str, sequence: str = "sequence") -> str:
         return "csv" if _has_header(path, sequence) else "conll"
     if Path(path).suffix == ".txt" and Path(path).with_suffix(".ann").is_file():
         return "brat"
-    kind = kind_of_name(str(path)) or "conll"
+    kind = kind_of_name(str(path))
+    if kind is None:
+        return _kind_of_pipe(path) if is_pipe(path) else "conll"
     return _kind_of_json(path) if kind == "jsonl" and Path(path).exists() else kind
 
 
@@ -67,15 +70,29 @@ def _has_header(path: Path | str, sequence: str) -> bool:
     return first is not None and sequence in first.text.split("\t")
 
 
+def _kind_of_pipe(path: Path | str) -> str:
+    """Tell objects of JSON from columns of text: names that the shell gives to pipes say nothing."""
+    try:
+        first = _first_line(path)
+        return _kind_of_object(parse_value(first, unique_keys)) if first.startswith("{") else "conll"
+    except InputError:
+        return "conll"
+
+
 def _kind_of_json(path: Path | str) -> str:
     """Tell the tools that write JSON apart; what is damaged is told by the reader of the plain format."""
     try:
-        first = next((line.text for line in read_lines(path, "utf-8") if line.text.strip()), "")
+        first = _first_line(path)
         if first.lstrip().startswith("["):
             return "labelstudio"
         return _kind_of_object(parse_value(first, unique_keys))
     except InputError:
         return "jsonl"
+
+
+def _first_line(path: Path | str) -> str:
+    """Return the first line that is not blank."""
+    return next((line.text for line in read_lines(path, "utf-8") if line.text.strip()), "")
 
 
 def _kind_of_object(value: Any) -> str:

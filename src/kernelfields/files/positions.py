@@ -13,6 +13,7 @@ from ..io.csv import Frames
 from ..io.fasta import LetterSequence, read_fasta
 from ..io.gff3 import SequenceFeature, read_gff3
 from ..io.hhm import read_hhm
+from ..io.lines import read_lines
 from ..io.profiles import ResidueProfile
 from ..io.pssm import read_pssm
 from ..io.stockholm import read_stockholm
@@ -31,8 +32,8 @@ class PositionLabels:
     Parameters
     ----------
     path : path
-        A FASTA file with a letter per position; or a GFF3 file, whose types are labels, with the strand
-        behind them if they have one (CDS+, CDS-), and "O" where there is nothing.
+        A FASTA file with a letter per position; or a GFF3 file, by its name or its first line, whose types
+        are labels, with the strand behind them if they have one (CDS+, CDS-), and "O" where there is nothing.
     types : tuple of str, optional
         Types of features of a GFF3 file that count; all of them if None.
     missing : str
@@ -44,7 +45,7 @@ class PositionLabels:
         self._letters: dict[str, str] | None = None
         self._features: dict[str, list[SequenceFeature]] = {}
         self._met = False
-        if ending_of(path.name) in FEATURE_ENDINGS:
+        if _has_features(path):
             for one in read_gff3(path):
                 if types is None or one.type in types:
                     self._features.setdefault(one.sequence, []).append(one)
@@ -99,6 +100,14 @@ class PositionLabels:
             part[:] = code
             lines[one.start : one.end] = one.line
         return [names[code] for code in codes.tolist()]
+
+
+def _has_features(path: Path) -> bool:
+    """Return whether a file is GFF3; the names of pipes do not say so."""
+    if ending_of(path.name) in FEATURE_ENDINGS:
+        return True
+    first = next(read_lines(path, "utf-8"), None)
+    return first is not None and first.text.startswith("##gff")
 
 
 def _labels_of(reading: Reading) -> PositionLabels | None:

@@ -46,7 +46,7 @@ def read(
     format : str, optional
         "conll", "jsonl", "csv", "npz", "parquet", "brat", "doccano", "labelstudio", "prodigy", "text",
         "fasta", "pssm", "hhm" or "stockholm"; otherwise the end of the name tells and, of JSON, the
-        first line.
+        first line, which also tells JSON lines in a nameless pipe from columns.
     labelled : bool
         Whether the last column of CoNLL files is the labels, and the marks of texts are to be read.
     columns : list of int or str, optional

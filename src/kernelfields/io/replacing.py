@@ -10,10 +10,10 @@ import io
 import os
 import shutil
 import stat
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, TextIO
 
@@ -21,6 +21,8 @@ PART = ".part"
 """What names of unfinished files end with."""
 STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
 """Names of what is open already, perhaps to append to; a rename would take its place."""
+_waiting: ContextVar[dict[Path, Path] | None] = ContextVar("waiting", default=None)
+"""Complete files that wait for others, and the places that they will take."""
 
 
 @contextmanager
@@ -41,6 +43,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             raise IsADirectoryError(None, "it is a folder", os.fspath(path))
         remove_leftovers(target)
         beside = target.with_name(f"{target.name}.{os.getpid()}.{threading.get_ident()}{PART}")
+        waiting = _waiting.get()
         try:  # before there is a file: a signal may come at once
             with _created(beside) as file:
                 yield file
@@ -48,9 +51,28 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 os.fsync(file.fileno())
             with suppress(OSError):  # a file that is new has the usual permissions
                 shutil.copymode(target, beside)
-            beside.replace(target)
-            _sync_folder(target.parent)
+            if waiting is None:
+                _place(beside, target)
+            else:
+                waiting[beside] = target
         finally:
+            if waiting is None or beside not in waiting:
+                beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_together() -> Iterator[None]:
+    """Let files that `replacing` writes take their places at the end, once all of them are complete."""
+    waiting: dict[Path, Path] = {}
+    token = _waiting.set(waiting)
+    try:
+        yield
+        for beside, target in waiting.items():
+            with naming(target):
+                _place(beside, target)
+    finally:
+        _waiting.reset(token)
+        for beside in waiting:
             beside.unlink(missing_ok=True)
 
 
@@ -94,14 +116,10 @@ def write_file(path: str | os.PathLike[str], content: bytes | str) -> None:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files of one folder, none of which takes its place before all are written."""
-    folder = next(iter(contents)).parent
-    with naming(folder), tempfile.TemporaryDirectory(suffix=PART, dir=folder) as beside:
-        ready = {path: Path(beside) / path.name for path in contents}
+    """Write files, none of which takes its place before all are written."""
+    with replacing_together():
         for path, content in contents.items():
-            write_file(ready[path], content)
-        for path, one in ready.items():
-            one.replace(path)
+            write_file(path, content)
 
 
 @contextmanager
@@ -159,6 +177,12 @@ def _locked(file: IO[Any]) -> bool:
     except OSError:
         return False
     return True
+
+
+def _place(beside: Path, target: Path) -> None:
+    """Let a complete file take its place."""
+    beside.replace(target)
+    _sync_folder(target.parent)
 
 
 def _is_stream(path: str | os.PathLike[str]) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 WAITING = 64
 """Messages that a page may be behind; it then loses the oldest, and is told to look at everything again."""
@@ -16,13 +17,17 @@ LISTENERS = 32
 OF_ONE = 16
 """Of them at one address."""
 
+Messages = asyncio.Queue[dict[str, Any] | None]
+"""What a page has not been told yet; None at the end."""
+
 
 class Newsroom:
     """Passes messages on, from any thread, to all who listen."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._queues: dict[asyncio.Queue[dict[str, Any] | None], str] = {}
+        # Those of streams that are there: one that never begins cannot take its queue away itself.
+        self._queues: WeakKeyDictionary[Messages, str] = WeakKeyDictionary()
 
     def is_full(self, client: str = "") -> bool:
         """Return whether a client, by its address, cannot listen once more."""
@@ -37,11 +42,15 @@ class Newsroom:
         """End all streams."""
         self._pass(None)
 
-    async def listen(self, client: str = "") -> AsyncIterator[bytes]:
-        """Yield messages as events, from now on."""
+    def listen(self, client: str = "") -> AsyncGenerator[bytes, None]:
+        """Return a stream of messages as events, from now on."""
         self._loop = asyncio.get_running_loop()
-        queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(WAITING)
-        self._queues[queue] = client
+        queue: Messages = asyncio.Queue(WAITING)
+        self._queues[queue] = client  # at once: before a stream begins, others may ask whether there is room
+        return self._stream(queue)
+
+    async def _stream(self, queue: Messages) -> AsyncGenerator[bytes, None]:
+        """Yield what is put into a queue."""
         try:
             yield b"retry: 1000\n\n"
             while True:

@@ -115,8 +115,8 @@ class Shelf:
     def _opened(self, path: Path) -> tuple[ServedModel, Stamp]:
         """Read a model and say which version of its file it is.
 
-        Arrays of models are mapped to memory, and a file that somebody overwrites in place would end the
-        process: what is mapped is a copy, which has no name any more once it is open.
+        What is read is a copy: somebody may overwrite the file in place meanwhile, and copying takes less
+        time than reading.
         """
         try:
             stamp = stamp_of(path)
