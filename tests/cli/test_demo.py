@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from kernelfields.cli._demo_models import ENTRIES
 from kernelfields.cli.app import app
-from kernelfields.cli.demo import DemoRow, answers, size_of, verdict, words
+from kernelfields.cli.demo import ENTRIES, DemoRow, answers, size_of, verdict, words
 from kernelfields.datasets import draw_letter, load_letters
 
 NAMES = [

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from kernelfields import load
 from kernelfields.cli import _progress
 from kernelfields.cli._baseline import baseline_warning
-from kernelfields.cli._sizes import size_of
+from kernelfields.cli._summary import size_of
 from kernelfields.cli.app import app
 from kernelfields.files.items import FileData
 from kernelfields.files.reading import read_data

@@ -11,7 +11,6 @@ from rich.console import Console
 from ..report import Evaluation, ParseEvaluation
 from ..trials.preparing import inner
 from ._loaded import warning_of
-from ._sizes import size_of
 from ._token_features import unused_columns
 
 
@@ -74,3 +73,12 @@ def show_summary(console: Console, summary: dict[str, Any]) -> None:
         )
         console.print("Held out: " + ", ".join(words) + ".")
     console.print(f"Written to {summary['model']} ({size_of(summary['bytes'])}).")
+
+
+def size_of(count: int) -> str:
+    """Return a number of bytes in words: 812 bytes, 13 kB, 0.4 MB, 2.1 GB."""
+    if count < 1000:
+        return f"{count} bytes"
+    if count < 100_000:
+        return f"{count / 1e3:.0f} kB"
+    return f"{count / 1e6:.1f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -14,14 +14,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..approximation import Nystroem
 from ..arrays import Array
 from ..datasets import draw_letter, load_letters
 from ..errors import InputError
+from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSVM
+from ..features.images import OrientationChannels
+from ..kernels import RBF
 from ..metrics import expected_calibration_error, log_likelihood, token_error
+from ..models.parts import Parts
 from ..models.remembering import remembering_scores
 from ..report import Evaluation, evaluate, write_report
 from ._console import plain_console
-from ._demo_models import ENTRIES, DemoModel
 from ._errors import plain_errors
 from ._progress import LiveLine
 
@@ -189,3 +193,59 @@ def verdict(rows: Sequence[DemoRow]) -> str:
         f"{kernel.name} {kernel.letter_error:.1%}: {compared}. With directions of strokes instead of pixels "
         f"it is {strokes.letter_error:.1%}."
     )
+
+
+KERNEL = RBF(gamma=0.03)
+PENALTY = 0.05
+STROKES = OrientationChannels((16, 8), blur=0.85)
+BASIS = 600
+"""Basis functions of the sparse model, an eighth of those of the dense one."""
+
+
+@dataclass(frozen=True)
+class DemoModel:
+    """One model of the demo, a row of its table."""
+
+    name: str
+    linear: bool
+    """Whether scores of letters are linear in the pixels."""
+    make: Callable[[], Any]
+    """Return the estimator, unfitted; settings are those of the experiments letters and letters-svm."""
+    strokes: bool = False
+    """Whether it sees directions of strokes instead of pixels."""
+
+    def inputs(self, words: list[Any]) -> list[Any]:
+        """Return what the model sees of words."""
+        return STROKES.transform(words) if self.strokes else words
+
+
+# Models with probabilities answer label by label; those without, by their best sequence.
+ENTRIES = (
+    DemoModel("HMM", True, lambda: HMM("bernoulli", decoder="posterior")),
+    DemoModel("perceptron", True, lambda: StructuredPerceptron(random_state=0)),
+    DemoModel("CRF", True, lambda: CRF(penalty=2.0, decoder="posterior")),
+    DemoModel("structured SVM", True, lambda: StructuredSVM(penalty=5.0, tol=1e-2)),
+    DemoModel(
+        "kernel CRF, dense",
+        False,
+        lambda: KernelCRF(KERNEL, penalty=PENALTY, parts=Parts(bias=None), decoder="posterior"),
+    ),
+    DemoModel(
+        "kernel CRF, sparse",
+        False,
+        lambda: KernelCRF(
+            KERNEL,
+            penalty=PENALTY,
+            basis=Nystroem(BASIS),
+            random_state=0,
+            parts=Parts(bias=None),
+            decoder="posterior",
+        ),
+    ),
+    DemoModel(
+        "kernel CRF, strokes",
+        False,
+        lambda: KernelCRF(RBF(gamma=0.45), penalty=0.03, parts=Parts(bias=None), decoder="posterior"),
+        strokes=True,
+    ),
+)

@@ -24,8 +24,9 @@ from ..models.fit.kernel import KernelFit, full_certificate
 from ..models.fit.selected import SelectedFit
 from ..models.fit.steps import FitArguments, ObjectiveModel
 from ..models.graph_diagnosis import warn_of_graphs
-from ..models.kernel_recipe import KernelRecipe, KernelTraining
+from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scorers import kernel_model
+from ..models.kernel_training import KernelTraining
 from ..models.kernel_weights import weigh_kernels
 from ..models.learnt import KERNEL
 from ..models.model import Model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,12 +15,11 @@ from ..io.conll import Sentence, read_conll
 from ..io.csv import Frames, read_csv
 from ..io.jsonl import Record, read_jsonl
 from ..io.npz import read_npz
+from ..io.parents import require_parents
 from ..io.parquet import LABELS, read_parquet
-from .columns import from_sentence, words_of
 from .dense import with_arrays
 from .documents import notes_of, read_tagged
 from .folders import files_of
-from .grouping import KINDS, grouped
 from .items import LINKS, FileData, Item, NamedColumns, Place
 from .kinds import DOCUMENTS, PROFILES, ending_of
 from .options import Reading as Reading
@@ -221,3 +221,81 @@ def _from_arrays(path: Path, limit: int) -> Iterator[Item]:
         if arrays.y is not None:
             y = [None if label == "" or label != label else label for label in arrays.y[a:b].tolist()]
         yield Item(arrays.X[a:b], y, [str(t) for t in range(b - a)], None)
+
+
+KINDS = ("conll", "jsonl", "csv")
+"""Formats that can say it."""
+
+
+def grouped(n: int, item: Item, name: str) -> Item:
+    """Return item ``n`` with the group that a column, a key or a comment of a name says."""
+    found = _group(item.source, name)
+    if found is None or found == "":
+        raise InputError(f"Sequence {n} has no {name!r}, which --group asks for.")
+    if not isinstance(found, str | int | float):
+        raise InputError(f"Sequence {n} has a {name!r} that is neither a text nor a number.")
+    return replace(item, group=str(found))
+
+
+def _group(source: Any, name: str) -> Any:
+    if isinstance(source, Frames):
+        return source.group
+    if isinstance(source, Record):
+        return source.other.get(name)
+    if isinstance(source, Sentence):
+        pairs = (comment.removeprefix("#").partition("=") for comment in source.comments)
+        return next((value.strip() for key, _, value in pairs if key.strip() == name), None)
+    return None
+
+
+NO_WORD = re.compile(r"\d+[-.]\d+")
+
+
+def words_of(sentence: Sentence) -> Sentence | None:
+    """Return a sentence of CoNLL-U without lines for several words or for none: 3-4 and 3.1 in column one."""
+    rows = [row for row in zip(*sentence.columns, strict=True) if not NO_WORD.fullmatch(row[0])]
+    if not rows:
+        return None
+    every = sentence.columns if len(rows) < len(sentence.columns[0]) else None
+    return sentence._replace(columns=[list(column) for column in zip(*rows, strict=True)], every=every)
+
+
+def from_sentence(n: int, sentence: Sentence, labelled: bool, reading: Reading) -> Item:
+    """Return sentence ``n`` as a sequence or tree; with ``labelled``, its last column has the labels."""
+    columns, parents = _chosen(sentence.columns, reading), None
+    if reading.parents is not None:
+        parents = _parents(n, _column(sentence.columns, reading.parents, "--parents"))
+    if labelled and len(columns) < 2:
+        raise InputError("There is one column only: no labels beside the tokens.")
+    inputs = columns[:-1] if labelled else columns
+    x: list[Any] = list(inputs[0]) if len(inputs) == 1 else list(zip(*inputs, strict=True))
+    y = [None if label == reading.missing else label for label in columns[-1]] if labelled else None
+    return Item(x, y, list(columns[0]), sentence, parents)
+
+
+def _chosen(columns: list[list[str]], reading: Reading) -> list[list[str]]:
+    """Return the columns that hold tokens and labels."""
+    if reading.columns is not None:
+        return [_column(columns, c, "--columns") for c in reading.columns]
+    return [column for c, column in enumerate(columns, 1) if c != reading.parents]
+
+
+def _column(columns: list[list[str]], number: int, option: str) -> list[str]:
+    if number > len(columns):
+        raise InputError(f"{option} names column {number}, but there are {len(columns)}.")
+    return columns[number - 1]
+
+
+def _parents(n: int, column: list[str]) -> list[int]:
+    """Return parents counted from 0, from a column in which tokens are counted from 1."""
+    for t, text in enumerate(column):
+        if not (text.isascii() and text.isdecimal()):
+            raise InputError(
+                f"Tree {n}: the parent of token {t} is {quoted(text, 40)}, expected 0 to {len(column)}."
+            )
+    parents = [int(text) - 1 for text in column]
+    try:
+        require_parents(parents, len(column))
+    except InputError as error:
+        raise InputError(f"Tree {n}, tokens counted from 0: {error}") from error
+    return parents

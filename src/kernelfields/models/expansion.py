@@ -18,7 +18,7 @@ from ..kernels import FeatureMapKernel, Kernel, Linear, Scaled, check_gram
 from ..objective import Point, Problem
 from ..observations import count, in_precision, stacked, take
 from ..spaces import Expansion, LinearFeatures, SparseFeatures
-from .kernel_recipe import KernelTraining
+from .kernel_training import KernelTraining
 from .parts import BoundParts
 from .subspaces import (
     Spanned,

@@ -19,7 +19,7 @@ from ..objective import Certificate, Geometry, Point, Problem, Term, WeightCut, 
 from ..solvers import Reason, Solver, Stop
 from ..spaces import Expansion
 from ..structures import LabelledBatch
-from .kernel_recipe import KernelTraining
+from .kernel_training import KernelTraining
 from .vertex_kernels import LabelGroup, VertexKernels
 
 

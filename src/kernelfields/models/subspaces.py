@@ -18,7 +18,7 @@ from ..kernels.feature_map import features_of
 from ..objective import Problem, Term
 from ..observations import in_precision
 from ..spaces import LinearFeatures, LowRank
-from .kernel_recipe import KernelTraining
+from .kernel_training import KernelTraining
 from .terms import answer_features
 
 SPAN = 1e-10

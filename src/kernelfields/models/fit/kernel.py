@@ -19,8 +19,9 @@ from ...solvers import Solver
 from ...spaces import Expansion, LinearFeatures, SparseFeatures
 from ..attributes import attributes_of, keep_scorers, scorers_of
 from ..expansion import Expanded, coefficients_of, dense_problem, expand, gather
-from ..kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
+from ..kernel_recipe import KernelRecipe
 from ..kernel_scorers import ColumnScorer
+from ..kernel_training import KernelTraining, fixed_scores
 from ..model import KnownScores, Model, Scorer
 from ..parts import BoundKernel, BoundParts, PartData
 from ..scorers import fuse_scorers

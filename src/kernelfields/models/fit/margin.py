@@ -21,7 +21,8 @@ from ...solvers import CuttingPlane, DualAscent, LinearProgramming, Observer, Pr
 from ...structures import StructureBatch
 from ..attributes import keep_scorers
 from ..expansion import expand
-from ..kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
+from ..kernel_recipe import KernelRecipe
+from ..kernel_training import KernelTraining, fixed_scores
 from ..parts import BoundParts, LinearScores, Part, PartData, compose, feature_parts, free_parts
 from .kernel import keep_functions
 from .margin_solvers import handed_over, margin_dual, margin_solver

@@ -26,7 +26,8 @@ from ...structures import Chain, marginal_parts
 from ...tables import LOW_RANK_SOLVERS, choose, structure_of
 from ..attributes import attributes_of
 from ..expansion import Gathered
-from ..kernel_recipe import KernelRecipe, KernelTraining, fixed_scores
+from ..kernel_recipe import KernelRecipe
+from ..kernel_training import KernelTraining, fixed_scores
 from ..model import KnownScores, Model
 from ..parts import BoundParts
 from ..scorers import fuse_scorers
