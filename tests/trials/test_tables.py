@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields import CRF, HMM, compare, tune
+from kernelfields import CRF, HMM, KernelCRF, compare, tune
 from kernelfields.kernels import RBF
 from kernelfields.trials.chosen import chosen_words, edge_notes
 from kernelfields.trials.comparing import Comparison
@@ -51,6 +51,26 @@ def test_edges_of_kernels_and_of_pipelines_have_names():
     assert edge_notes(settings, grid) == ["gamma = 4 is the largest value tried: a larger one may be better."]
     assert edge_notes({"solver": "lbfgs"}, {"solver": ["lbfgs", "newton-cg", "subspace"]}) == []
     assert edge_notes({"penalty": 1.0}, {"penalty": [1.0, 2.0]}) == []
+
+
+@pytest.mark.parametrize("rule", ["median", "scale"])
+def test_widths_by_a_rule_are_named_with_their_factor(rule):
+    X, y = toy()
+    found = tune(KernelCRF(RBF(rule)), X, y, budget=600, refit=False)
+    factor = found.settings["kernel"].factor
+    assert f"gamma = {factor:g} × {rule}" in found.sentence
+    grid = {"kernel": [RBF(rule, factor=f) for f in (0.25, 1.0, 4.0)]}
+    notes = {f: edge_notes({"kernel": RBF(rule, factor=f)}, grid) for f in (0.25, 1.0, 4.0)}
+    assert notes[0.25] == [f"gamma = 0.25 × {rule} is the smallest value tried: a smaller one may be better."]
+    assert notes[1.0] == []
+    assert notes[4.0] == [f"gamma = 4 × {rule} is the largest value tried: a larger one may be better."]
+    assert set(notes[factor]) <= set(found.notes)
+
+
+def test_widths_by_several_rules_have_no_edges():
+    grid = {"kernel": [RBF("median"), RBF("scale", factor=2.0), RBF(4.0)]}
+    assert edge_notes({"kernel": RBF(4.0)}, grid) == []
+    assert chosen_words({"kernel": RBF(2.0, factor=2.0)}) == "gamma = 4"
 
 
 def test_errors_on_fewer_folds_are_marked_and_come_last():
