@@ -6,10 +6,13 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields import CRF, KernelCRF, load
+from kernelfields.cli._console import plain_console
+from kernelfields.cli._panel import _show
 from kernelfields.cli._tool_answers import _Tasks
 from kernelfields.cli.app import app
 from kernelfields.files.reading import read_data
 from kernelfields.trials.bounded import End, fit_within
+from kernelfields.trials.comparing import BestModel
 
 from ._files import write_columns, write_json, write_table
 
@@ -72,6 +75,14 @@ def test_an_interrupted_panel_writes_the_best_so_far(tmp_path, monkeypatch):
     assert "Interrupted. Chosen of those tried so far" in result.output
     assert type(load(model)) is CRF
     assert load(model).provenance_.sequences == 24
+
+
+def test_a_choice_for_its_probabilities_is_explained(tmp_path, capsys):
+    data = read_data(write_columns(tmp_path / "a.conll"))
+    _show(plain_console(), BestModel("crf", None, "perceptron", {}, {}, [], False), data)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Chosen: crf, within chance of perceptron, which made the fewest errors on 30 held-out" in said
+    assert said.endswith("sequences but learns no probabilities.")
 
 
 def test_interrupted_tagging_says_how_far_it_came(tmp_path, monkeypatch):

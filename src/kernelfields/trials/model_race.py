@@ -206,6 +206,14 @@ def _rate(wrong: Array, observed: Array) -> tuple[float, float]:
     return rate, float(np.sqrt(len(wrong) * np.var(wrong - rate * observed, ddof=1)) / total)
 
 
+def within_chance(wrong: list[int], best: list[int]) -> bool:
+    """Return whether the wrong labels that a model has more are at most their number's standard error."""
+    more = np.subtract(wrong, best)
+    total = more.sum()
+    # total² ≤ n·var(more, ddof=1), multiplied out: exact where one sequence makes the difference.
+    return len(more) > 1 and bool(total <= 0 or total**2 <= (more**2).sum())
+
+
 def _paired(wrong: Array, best: Array) -> float:
     from scipy.stats import ttest_rel
 
