@@ -2,7 +2,7 @@
 const PAUSES = [500, 1000, 2000, 4000]; // milliseconds between attempts
 const FINAL = [400, 404, 405, 410, 413, 422]; // refused for good: sending again would not help
 const unsent = [];
-let waiting = 0, sending = false, failures = 0, timer = null;
+let waiting = 0, sending = false, failures = 0, problem = "", timer = null;
 const me = { window: null, number: 0, session: null };
 
 // Tabs that were duplicated have a copy of what the first one keeps, its name included: one of them takes a new one.
@@ -35,13 +35,13 @@ function keep() {
 
 async function call(path, body) {
   const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  let answer;
+  let answer, found;
   try {
     answer = await fetch(path, options);
+    found = await answer.json().catch((error) => { if (answer.ok) throw error; return {}; }); // cut off: none at all
   } catch {
     throw Object.assign(new Error("The server does not answer. Is kf label still running?"), { away: true });
   }
-  const found = await answer.json().catch(() => ({}));
   if (!answer.ok) throw Object.assign(new Error(found.error || `The server answered with ${answer.status}.`), { status: answer.status, conflict: found.conflict });
   return found;
 }
@@ -68,8 +68,10 @@ async function flush() {
       answered();
       DONE[change.path](found, change.body);
     } catch (error) {
-      if (error.conflict) await settle(change, error.conflict);
-      else if (FINAL.includes(error.status)) refused(change, error);
+      if (error.conflict) {
+        answered();
+        await settle(change, error.conflict);
+      } else if (FINAL.includes(error.status)) refused(change, error);
       else {
         later(error);
         break;
@@ -86,6 +88,7 @@ function answered() {
 }
 
 function refused(change, error) {
+  failures = 0; // the server is there
   unsent.shift();
   keep();
   state();
@@ -96,8 +99,8 @@ function refused(change, error) {
 function later(error) {
   const pause = PAUSES[Math.min(failures, PAUSES.length - 1)];
   failures += 1;
+  problem = error.message;
   state();
-  trouble(`${error.message} ${changes(unsent.length)} not saved yet, and will be sent again.`);
   timer = setTimeout(flush, pause);
 }
 
@@ -107,5 +110,7 @@ function changes(count) {
 
 function state() {
   if (!waiting) return say("saved", "saved");
-  return failures ? say(`${waiting} unsaved`, "unsaved") : say("saving …");
+  if (!failures) return say("saving …");
+  say(`${waiting} unsaved`, "unsaved");
+  trouble(`${problem} ${changes(waiting)} not saved yet, and will be sent again.`);
 }
