@@ -87,6 +87,9 @@ def test_errors_on_fewer_folds_are_marked_and_come_last():
 
 def test_comparisons_show_a_table():
     X, y = toy()
-    text = repr(compare({"crf": CRF(), "hmm": HMM("gaussian")}, X, y, folds=2, budget=600))
+    told = []
+    models = {"crf": CRF(), "hmm": HMM("gaussian")}
+    text = repr(compare(models, X, y, folds=2, budget=600, callback=told.append))
+    assert all(" s left   fold " in line[:20] for line in told)  # first: terminals cut the end off
     assert text.splitlines()[0].split()[:3] == ["model", "token", "error"]
     assert "(" not in text

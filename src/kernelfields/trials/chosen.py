@@ -14,7 +14,7 @@ FEW = 3
 def chosen_words(settings: Mapping[str, Any]) -> str:
     """Return settings as "penalty = 0.1, gamma = 0.25 × median"."""
     pairs = (_named(name, value) for name, value in reversed(list(settings.items())))
-    return ", ".join(f"{name} = {_worded(value, rule)}" for name, value, rule in pairs)
+    return ", ".join(f"{name} = {_words(value, rule)}" for name, value, rule in pairs)
 
 
 def edge_notes(settings: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -> list[str]:
@@ -27,7 +27,7 @@ def edge_notes(settings: Mapping[str, Any], grid: Mapping[str, Sequence[Any]]) -
             continue
         for end, most, more in (("smallest", min(numbers), "smaller"), ("largest", max(numbers), "larger")):
             if chosen == most:
-                words = f"{shown} = {_worded(chosen, rule)}"
+                words = f"{shown} = {_words(chosen, rule)}"
                 found.append(f"{words} is the {end} value tried: a {more} one may be better.")
     return found
 
@@ -44,7 +44,7 @@ def _named(name: str, value: Any) -> tuple[str, Any, str | None]:
     return name.rpartition("__")[2], value, None
 
 
-def _worded(value: Any, rule: str | None) -> str:
+def _words(value: Any, rule: str | None) -> str:
     words = f"{value:.3g}" if _is_number(value) else f"{value}"
     return words if rule is None else f"{words} × {rule}"
 

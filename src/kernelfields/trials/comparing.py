@@ -157,7 +157,7 @@ def best_model(
     tried = [n for n in result.order if n not in field.refused and result.rounds_of(n)]
     if not tried:
         raise InputError("No model of the panel takes these data.")
-    best, chosen = contestants[tried[0]].name, _preferred(result, tried)
+    best, chosen = contestants[tried[0]].name, _choose(result, tried)
     fitted = result.rounds_of(chosen)[-1].detail.model
     notes = [*field.cut_short(result, clock), *notes_of(result.fits)]
     refused = field.refused_names()
@@ -166,7 +166,7 @@ def best_model(
     return BestModel(name, fitted, instead_of, rows, refused, notes, result.interrupted)
 
 
-def _preferred(result: RaceResult, tried: list[int]) -> int:
+def _choose(result: RaceResult, tried: list[int]) -> int:
     """Return the best, or the first with probabilities that chance may have put behind it."""
     best = tried[0]
     last = next(each for each in reversed(result.attempts) if best in each)

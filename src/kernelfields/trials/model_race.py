@@ -87,8 +87,8 @@ class ModelRace:
         best = f"{self.contestants[progress.best].name} ({-progress.mean:.2%} wrong)"
         now = self.contestants[progress.contestant].name
         self.callback(
-            f"{where}: {now} done, {progress.done} of {progress.planned} models   best so far {best}   "
-            f"{progress.left:.0f} s left"
+            f"{progress.left:.0f} s left   {where}: {now} done, {progress.done} of {progress.planned} "
+            f"models   best so far {best}"
         )
 
     def _attempts(self, alive: list[int], number: int, seconds: Callable[[], float]) -> Iterator[RaceAttempt]:
