@@ -6,10 +6,16 @@ import pytest
 from typer.testing import CliRunner
 
 from kernelfields import CRF, KernelCRF, load
+from kernelfields.cli._console import plain_console
+from kernelfields.cli._panel import _show
 from kernelfields.cli._tool_answers import _Tasks
 from kernelfields.cli.app import app
+from kernelfields.cli.compare import _table
 from kernelfields.files.reading import read_data
 from kernelfields.trials.bounded import End, fit_within
+from kernelfields.trials.comparing import BestModel, Comparison
+from kernelfields.trials.model_race import ComparedModel
+from kernelfields.trials.text_tables import comparison_rows
 
 from ._files import write_columns, write_json, write_table
 
@@ -42,6 +48,21 @@ def test_text_is_compared_model_by_model(tmp_path, writer):
     assert all(row["folds"] == 2 for row in rows.values())
 
 
+def test_numbers_are_whole_on_80_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    rows = {
+        "crf": ComparedModel(0.4015, 0.0123, 0.0, 1.0, 12.3, 2, "1 of 2 fits out of time"),
+        "perceptron": ComparedModel(0.4515, 0.0123, 0.1234, 0.012, 1234.5, 1, "left out after 1 of 2 folds"),
+        "kernel-crf": ComparedModel(0.4615, 0.0123, 0.1034, 0.012, 13.4, 0, "1 of 1 fits out of time"),
+    }
+    plain_console().print(_table(Comparison(rows, {}, [], False)))
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    for row in comparison_rows(rows):
+        [line] = [line for line in lines if f" {row[0]} " in line]
+        assert all(number in line for number in (*row[1:5], row[6]))
+
+
 def test_an_interrupted_comparison_shows_what_is_done(tmp_path, monkeypatch):
     monkeypatch.setattr("kernelfields.StructuredPerceptron.fit", interrupt)
     result = run("compare", write_columns(tmp_path / "a.conll"), "--json", "--folds", 2)
@@ -72,6 +93,14 @@ def test_an_interrupted_panel_writes_the_best_so_far(tmp_path, monkeypatch):
     assert "Interrupted. Chosen of those tried so far" in result.output
     assert type(load(model)) is CRF
     assert load(model).provenance_.sequences == 24
+
+
+def test_a_choice_for_its_probabilities_is_explained(tmp_path, capsys):
+    data = read_data(write_columns(tmp_path / "a.conll"))
+    _show(plain_console(), BestModel("crf", None, "perceptron", {}, {}, [], False), data)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Chosen: crf, within chance of perceptron, which made the fewest errors on 30 held-out" in said
+    assert said.endswith("sequences but learns no probabilities.")
 
 
 def test_interrupted_tagging_says_how_far_it_came(tmp_path, monkeypatch):

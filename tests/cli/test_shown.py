@@ -86,6 +86,13 @@ def test_letters_in_long_runs_have_a_larger_penalty(tmp_path):
     assert done.exit_code == 0, done.output
     assert "300 times the usual penalty" in " ".join(done.output.split())
     assert load(model).penalty == 300.0
+    objective = load(model).objective_
+    for other in ("a.jsonl", "a.conll"):  # the same letters in other files
+        done = run("convert", tmp_path / "a.fa", "--labels", tmp_path / "y.fa", "-o", tmp_path / other)
+        assert done.exit_code == 0, done.output
+        run("train", tmp_path / other, "-o", tmp_path / "other.kf", "--max-iter", "50")
+        assert load(tmp_path / "other.kf").penalty == 300.0
+        assert load(tmp_path / "other.kf").objective_ == pytest.approx(objective)
     run(
         "train",
         tmp_path / "a.fa",

@@ -68,6 +68,41 @@ def test_labels_set_while_the_server_was_away_are_sent(browser, server, text, re
         again.stop()
 
 
+@posix
+def test_the_banner_counts_what_the_status_counts(browser, server) -> None:
+    _chromium.look(browser, 1200)
+    browser.get(server.address)
+    idle(browser)
+    server.kill()
+    _chromium.press(browser, HOME, "p")
+    _chromium.wait(browser, "failures > 0 && !sending")
+    # In one turn of the page: the next attempt to send, which counts anew, cannot have failed yet.
+    status, trouble = browser.execute_script(
+        "label('LOC'); return ['status', 'trouble'].map((id) => document.getElementById(id).textContent)"
+    )
+    assert status == "2 unsaved"
+    assert "2 changes are not saved yet" in trouble
+
+
+def test_an_answer_that_is_cut_off_is_none(browser, server) -> None:
+    """As where the server ends between the head of an answer and its body."""
+    _chromium.look(browser, 1200)
+    browser.get(server.address)
+    item = idle(browser)["item"]
+    browser.execute_script(
+        "const whole = fetch; window.fetch = async (...asked) => {"
+        "  const answer = await whole(...asked);"
+        "  return new Response((await answer.text()).slice(0, 9), { status: answer.status });"
+        "}; window.whole = whole; return refresh()"
+    )
+    assert "The server does not answer" in said(browser, "trouble")
+    _chromium.press(browser, HOME, "p")
+    _chromium.wait(browser, "document.getElementById('status').textContent === '1 unsaved'")
+    browser.execute_script("window.fetch = whole; return flush()")
+    _chromium.wait(browser, "!waiting && document.getElementById('trouble').hidden")
+    assert get(server, f"api/items/{item}")["tags"][0] == "B-PER"
+
+
 def test_two_windows_share_the_work_and_hear_of_each_other(browser, server) -> None:
     _chromium.look(browser, 1200)
     browser.get(server.address)

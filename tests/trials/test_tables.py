@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelfields import CRF, HMM, compare, tune
+from kernelfields import CRF, HMM, KernelCRF, compare, tune
 from kernelfields.kernels import RBF
 from kernelfields.trials.chosen import chosen_words, edge_notes
 from kernelfields.trials.comparing import Comparison
@@ -53,6 +53,26 @@ def test_edges_of_kernels_and_of_pipelines_have_names():
     assert edge_notes({"penalty": 1.0}, {"penalty": [1.0, 2.0]}) == []
 
 
+@pytest.mark.parametrize("rule", ["median", "scale"])
+def test_widths_by_a_rule_are_named_with_their_factor(rule):
+    X, y = toy()
+    found = tune(KernelCRF(RBF(rule)), X, y, budget=600, refit=False)
+    factor = found.settings["kernel"].factor
+    assert f"gamma = {factor:g} × {rule}" in found.sentence
+    grid = {"kernel": [RBF(rule, factor=f) for f in (0.25, 1.0, 4.0)]}
+    notes = {f: edge_notes({"kernel": RBF(rule, factor=f)}, grid) for f in (0.25, 1.0, 4.0)}
+    assert notes[0.25] == [f"gamma = 0.25 × {rule} is the smallest value tried: a smaller one may be better."]
+    assert notes[1.0] == []
+    assert notes[4.0] == [f"gamma = 4 × {rule} is the largest value tried: a larger one may be better."]
+    assert set(notes[factor]) <= set(found.notes)
+
+
+def test_widths_by_several_rules_have_no_edges():
+    grid = {"kernel": [RBF("median"), RBF("scale", factor=2.0), RBF(4.0)]}
+    assert edge_notes({"kernel": RBF(4.0)}, grid) == []
+    assert chosen_words({"kernel": RBF(2.0, factor=2.0)}) == "gamma = 4"
+
+
 def test_errors_on_fewer_folds_are_marked_and_come_last():
     rows = {
         "crf": ComparedModel(0.2, 0.01, 0.0, 1.0, 1.0, 3, ""),
@@ -67,6 +87,9 @@ def test_errors_on_fewer_folds_are_marked_and_come_last():
 
 def test_comparisons_show_a_table():
     X, y = toy()
-    text = repr(compare({"crf": CRF(), "hmm": HMM("gaussian")}, X, y, folds=2, budget=600))
+    told = []
+    models = {"crf": CRF(), "hmm": HMM("gaussian")}
+    text = repr(compare(models, X, y, folds=2, budget=600, callback=told.append))
+    assert all(" s left   fold " in line[:20] for line in told)  # first: terminals cut the end off
     assert text.splitlines()[0].split()[:3] == ["model", "token", "error"]
     assert "(" not in text

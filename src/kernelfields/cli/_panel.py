@@ -120,6 +120,8 @@ def _show(console: Console, found: BestModel, held_out: FileData) -> None:
     for note in found.notes:
         console.print(note)
     why = f"the fewest errors on {len(held_out.items)} held-out {held_out.noun}"
+    if found.instead_of is not None:
+        why = f"within chance of {found.instead_of}, which made {why} but learns no probabilities"
     if found.interrupted:
         console.print(
             f"Interrupted. Chosen of those tried so far: {found.name}, {why}, as it was fitted for that."

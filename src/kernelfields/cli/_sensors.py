@@ -96,7 +96,7 @@ def _letters(data: FileData, decoder: str | None, penalised: bool) -> Preparatio
     At a weight's usual penalty the sum over a run of a thousand letters is free: training data are fitted all
     but exactly, and the search does not converge.
     """
-    run = mean_run(data.labels) if data.kind == "fasta" else 0.0
+    run = mean_run(data.labels) if data.is_letters else 0.0
     if not penalised or run < LONG:
         return Preparation(decoder=decoder)
     told = f"{run:.3g} times the usual penalty, as letters in a run repeat each other (--penalty)"

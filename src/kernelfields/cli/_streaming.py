@@ -40,7 +40,7 @@ class _Head:
     n_columns: int
     is_text: bool = True
     is_joint: bool = False
-    kind: str = "conll"
+    is_letters: bool = False
 
 
 def bytes_of(text: str) -> int:

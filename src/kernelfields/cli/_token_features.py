@@ -41,7 +41,7 @@ def _features_of(data: FileData, given: str | None, clusters: str | None) -> Any
                 raise InputError(f"--{name} is for tokens; these data have numbers or features already.")
         return None
     if given is None:
-        given = "letters" if data.kind == "fasta" else "ner" if has_entities(data.known) else "pos"
+        given = "letters" if data.is_letters else "ner" if has_entities(data.known) else "pos"
     templates = _templates(given, data.n_columns, clusters is not None)
     if templates.of_clusters != (clusters is not None):
         missing = (

@@ -134,6 +134,9 @@ def compare(
             left = [one.name for one in contestants if one.name not in found.models]
             console.print("Interrupted" + (f"; without {', '.join(left)}." if left else "."))
         console.print(_table(found))
+        for name, one in found.models.items():
+            if one.note:
+                console.print(f"{name}: {one.note}.")
         for note in found.notes:
             console.print(note)
         if as_json:
@@ -162,10 +165,12 @@ def _race(
 
 
 def _table(found: Comparison) -> Table:
-    table = Table(*COMPARISON)
+    """Return the numbers, for which 80 columns suffice; notes stand below."""
+    table, rows = Table(*COMPARISON[:-1]), [row[:-1] for row in comparison_rows(found.models)]
     table.columns[0].no_wrap = True
-    for column in table.columns[1:-1]:
+    for column, cells in zip(table.columns[1:], list(zip(*rows, strict=True))[1:], strict=True):
         column.justify = "right"
-    for row in comparison_rows(found.models):
+        column.min_width = max(len(word) for cell in cells for word in cell.split())
+    for row in rows:
         table.add_row(*row)
     return table

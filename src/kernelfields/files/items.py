@@ -146,6 +146,12 @@ class FileData:
         return isinstance(first, str | tuple)
 
     @property
+    def is_letters(self) -> bool:
+        """Whether tokens are single letters, what FASTA takes for some: bases or amino acids, in any file."""
+        tokens = (token for item in self.items for token in item.x)
+        return self.is_text and all(isinstance(t, str) and len(t) == 1 and "!" <= t <= "~" for t in tokens)
+
+    @property
     def is_sparse(self) -> bool:
         """Whether features are many and mostly absent: those of tokens."""
         first = next((item.x[0] for item in self.items if len(item.x)), None)

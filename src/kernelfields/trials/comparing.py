@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from ..checks import require_whole, shown
 from ..errors import InputError
+from ..models.scaling import has_probabilities
 from .clock import BudgetClock, budget_seconds
-from .model_race import ComparedModel, Contestant, ModelRace
+from .model_race import ComparedModel, Contestant, ModelRace, within_chance
 from .notes import notes_of
-from .racing import affordable, halved
+from .preparing import inner
+from .racing import RaceResult, affordable, halved
 from .splits import Split, TrialSequences
 from .text_tables import COMPARISON, comparison_rows, text_table
 
@@ -127,6 +129,8 @@ class BestModel(NamedTuple):
     name: str
     fitted: Any
     """As it was tried."""
+    instead_of: str | None
+    """The one with the fewest errors, if that learns no probabilities and its lead may be chance."""
     rows: dict[str, ComparedModel]
     """All that were tried, on the last split that they took part in."""
     refused: dict[str, str]
@@ -143,15 +147,30 @@ def best_model(
     seed: int,
     callback: Callable[[str], Any] | None = None,
 ) -> BestModel:
-    """Return the best of some models on held-out data: after a scouting round, the better half on all."""
+    """Return the best of some models on held-out data: after a scouting round, the better half on all.
+
+    Where it learns no probabilities, one that does and is worse by chance at most is returned instead.
+    """
     splits = data.scouted([split], seed) if len(contestants) > 2 else [split]
     field = ModelRace(contestants, data, splits, jobs, callback)
     result = field.run(clock, halved, scouting=len(splits) > 1)
     tried = [n for n in result.order if n not in field.refused and result.rounds_of(n)]
     if not tried:
         raise InputError("No model of the panel takes these data.")
-    fitted = result.rounds_of(tried[0])[-1].detail.model
+    best, chosen = contestants[tried[0]].name, _choose(result, tried)
+    fitted = result.rounds_of(chosen)[-1].detail.model
     notes = [*field.cut_short(result, clock), *notes_of(result.fits)]
     refused = field.refused_names()
-    name = contestants[tried[0]].name
-    return BestModel(name, fitted, field.last_rows(result, tried), refused, notes, result.interrupted)
+    name, rows = contestants[chosen].name, field.last_rows(result, tried)
+    instead_of = None if name == best else best
+    return BestModel(name, fitted, instead_of, rows, refused, notes, result.interrupted)
+
+
+def _choose(result: RaceResult, tried: list[int]) -> int:
+    """Return the best, or the first with probabilities that chance may have put behind it."""
+    best = tried[0]
+    last = next(each for each in reversed(result.attempts) if best in each)
+    details = {n: last[n].detail for n in tried if n in last}  # the best first
+    likely = [n for n, detail in details.items() if has_probabilities(inner(detail.model))]
+    near = (n for n in likely if within_chance(details[n].wrong, details[best].wrong))
+    return next(near, best)

@@ -62,7 +62,9 @@ def label_of(settings: Mapping[str, Any]) -> str:
 
 
 def _label(name: str, value: Any) -> str:
+    if isinstance(value, RBF) and value.looks_first:
+        return f"γ {value.factor:.3g} × {value.gamma}"
     if isinstance(value, RBF):
-        return f"γ {value.factor:.3g} × {value.gamma}" if value.looks_first else f"γ {value.gamma:.3g}"
+        return f"γ {value.inverse_width:.3g}"
     shown_name = "λ" if name == PENALTY else name
     return f"{shown_name} {value:.3g}" if isinstance(value, int | float) else f"{shown_name} {value}"

@@ -87,8 +87,8 @@ class ModelRace:
         best = f"{self.contestants[progress.best].name} ({-progress.mean:.2%} wrong)"
         now = self.contestants[progress.contestant].name
         self.callback(
-            f"{where}: {now} done, {progress.done} of {progress.planned} models   best so far {best}   "
-            f"{progress.left:.0f} s left"
+            f"{progress.left:.0f} s left   {where}: {now} done, {progress.done} of {progress.planned} "
+            f"models   best so far {best}"
         )
 
     def _attempts(self, alive: list[int], number: int, seconds: Callable[[], float]) -> Iterator[RaceAttempt]:
@@ -204,6 +204,14 @@ def _rate(wrong: Array, observed: Array) -> tuple[float, float]:
     if len(wrong) < 2:
         return rate, float("nan")
     return rate, float(np.sqrt(len(wrong) * np.var(wrong - rate * observed, ddof=1)) / total)
+
+
+def within_chance(wrong: list[int], best: list[int]) -> bool:
+    """Return whether the wrong labels that a model has more are at most their number's standard error."""
+    more = np.subtract(wrong, best)
+    total = more.sum()
+    # total² ≤ n·var(more, ddof=1), multiplied out: exact where one sequence makes the difference.
+    return len(more) > 1 and bool(total <= 0 or total**2 <= (more**2).sum())
 
 
 def _paired(wrong: Array, best: Array) -> float:

@@ -207,8 +207,8 @@ class _SettingsSearch:
         where = f"fold {number} of {progress.rounds - scouting}" if number else "scouting"
         best = label_of(self.choices[progress.best])
         return (
-            f"{where}: {progress.done} of {progress.planned} settings   best so far {best} "
-            f"({progress.mean:.4f})   {progress.left:.0f} s left"
+            f"{progress.left:.0f} s left   {where}: {progress.done} of {progress.planned} settings   "
+            f"best so far {best} ({progress.mean:.4f})"
         )
 
     def table(self, race: Race, result: RaceResult, scouting: bool) -> list[TriedSettings]:
