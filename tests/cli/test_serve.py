@@ -38,7 +38,7 @@ def refused(*words):
 def test_from_a_file_of_sentences_to_labels(model):
     """Two names of one file, loopback without a token, Ctrl-C."""
     server = ServeProcess(model, f"other={model}")
-    with httpx.Client(base_url=server.url, trust_env=False) as client:
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
         body = {"sequences": [["Ana", "Diaz", "saw"]]}
         for name in ("ner", "other"):
             found = client.post(f"/models/{name}/tag", json=body).json()
@@ -54,10 +54,13 @@ def test_others_need_the_token_that_is_printed(model):
     try:
         token = server.said.split("Bearer ")[1].strip()
         address, key = f"{server.url}/models", {"authorization": f"Bearer {token}"}
-        assert httpx.get(address, trust_env=False).status_code == 401
-        assert httpx.get(address, headers=key, trust_env=False).status_code == 200
+        assert httpx.get(address, trust_env=False, timeout=60).status_code == 401
+        assert httpx.get(address, headers=key, trust_env=False, timeout=60).status_code == 200
         for host, status in (("labels.example", 200), ("evil.example", 421)):
-            assert httpx.get(address, headers={**key, "host": host}, trust_env=False).status_code == status
+            assert (
+                httpx.get(address, headers={**key, "host": host}, trust_env=False, timeout=60).status_code
+                == status
+            )
     finally:
         assert server.stop(signal.SIGTERM) == 0
 

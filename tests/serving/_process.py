@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 KF = "from kernelfields.cli import main; main()"
+PATIENCE = 120
+"""Seconds that it may take to start or to stop on a busy machine."""
 
 
 class ServeProcess:
@@ -38,16 +40,18 @@ class ServeProcess:
         if self.is_running:
             self.process.send_signal(number)
         try:
-            return self.process.wait(timeout=30)
+            return self.process.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             return None
 
     def _address(self):
-        for _ in range(1000):
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            running = self.is_running  # first: what it says, it says before it ends
             found = re.search(r"http://\S+", self.said)
-            if found or not self.is_running:
+            if found or not running or time.monotonic() > deadline:
                 break
             time.sleep(0.02)
         if not found:

@@ -9,11 +9,12 @@ import httpx
 import numpy as np
 import pytest
 
-from kernelfields.serving import Limits
+from kernelfields.serving import Limits, service
 from kernelfields.serving.answering import Answering
 from kernelfields.serving.lane import Job, JobOutcome, Lane
-from kernelfields.web import RefusedError
+from kernelfields.web import Guards, RefusedError, guarded
 
+from ._client import AppClient
 from .conftest import as_json, shelf_of, words
 
 
@@ -87,17 +88,27 @@ def test_one_that_fails_spoils_no_other(folder, monkeypatch):
     assert "not enough memory" in str(outcomes[1].answer)
 
 
-async def ask_all(app, bodies):
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        return await asyncio.gather(*(client.post("/models/words/tag", json=body) for body in bodies))
+async def ask_all(app, bodies, gate):
+    """Ask for all at once, and open the gate of the lanes when all wait."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+        asked = asyncio.gather(*(client.post("/models/words/tag", json=body) for body in bodies))
+        try:
+            while not asked.done() and (await client.get("/health")).json()["waiting"] < len(bodies):
+                await asyncio.sleep(0.01)
+        finally:
+            gate.set()
+        return await asked
 
 
-def test_many_at_once(client, app, models):
+def test_many_at_once(folder, models):
     X, _ = words(200, seed=6)
-    answers = asyncio.run(ask_all(app, [{"sequences": [as_json(x)]} for x in X]))
+    limits, gate = Limits(patience=600.0, cheap=10.0), threading.Event()
+    app = guarded(service(shelf_of(folder / "words.kf"), limits, thread_starts=gate.wait), Guards())
+    with AppClient(app) as client:
+        bodies = [{"sequences": [as_json(x)]} for x in X]
+        answers = asyncio.run(asyncio.wait_for(ask_all(app, bodies, gate), 300))
+        sizes = client.get("/metrics").text
     assert [answer.json()["labels"][0] for answer in answers] == models["words"].predict(X)
-    sizes = client.get("/metrics").text
     alone = float(sizes.partition('kf_batch_sequences_bucket{le="8"} ')[2].split()[0])
     every = float(sizes.partition("kf_batch_sequences_count ")[2].split()[0])
     assert every > alone  # some batches had more than eight

@@ -6,6 +6,7 @@ A few hundred here; KERNELFIELDS_HOSTILE=10000 sends that many.
 import os
 import re
 import socket
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,6 +20,8 @@ from ._process import ServeProcess
 COUNT = int(os.environ.get("KERNELFIELDS_HOSTILE", "300"))
 SLOW = 20
 """Connections that send a byte now and then, all the while."""
+PATIENCE = 120
+"""Seconds for which a busy server is asked again."""
 LEAKS = re.compile(rb"Traceback|File \"|root:|site-packages|/src/")
 
 
@@ -62,14 +65,19 @@ def status_of(answer):
 
 
 def right(server):
-    answer = httpx.post(
-        f"{server.url}/models/words/tag",
-        content=GOOD,
-        headers={"content-type": "application/json"},
-        trust_env=False,
-        timeout=30,
-    )
-    return answer.status_code, answer.json().get("labels")
+    """Return the answer to a good request, which is repeated while the server is busy."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        answer = httpx.post(
+            f"{server.url}/models/words/tag",
+            content=GOOD,
+            headers={"content-type": "application/json"},
+            trust_env=False,
+            timeout=60,
+        )
+        if answer.status_code != 503 or time.monotonic() > deadline:
+            return answer.status_code, answer.json().get("labels")
+        time.sleep(0.02)
 
 
 def test_hostile_requests_are_survived(server):
@@ -95,7 +103,7 @@ def test_hostile_requests_are_survived(server):
     ):
         assert {status for kind, status in statuses if kind == name} <= expected
     assert right(server) == before, statuses
-    assert httpx.get(f"{server.url}/health", trust_env=False).json()["status"] == "ok"
+    assert httpx.get(f"{server.url}/health", trust_env=False, timeout=60).json()["status"] == "ok"
 
 
 def test_slow_clients_keep_nobody_waiting(server):
@@ -121,8 +129,7 @@ def test_clients_that_leave_at_once(server):
         with socket.create_connection(("127.0.0.1", server.port)) as client:
             client.sendall(data)
             client.shutdown(socket.SHUT_WR)
-    tries = (right(server)[0] for _ in range(10_000))
-    assert next(status for status in tries if status != 503) == 200  # before: busy with what nobody waits for
+    assert right(server)[0] == 200  # first, it is busy with what nobody waits for
 
 
 def test_answers_that_nobody_reads(server):
