@@ -22,9 +22,9 @@ def count_annotations(everything: Sequence[Module]) -> Mapping[str, Counter[bool
 
 
 def share_of_any(counts: Iterable[Counter[bool]]) -> float:
-    """Return the share of bare ``Any`` in per cent, to a tenth."""
+    """Return the share of bare ``Any``, to three digits."""
     total = sum(counts, Counter[bool]())
-    return round(100 * total[True] / max(1, total.total()), 1)
+    return round(total[True] / max(1, total.total()), 3)
 
 
 def _annotations(function: Function) -> Iterator[ast.expr]:

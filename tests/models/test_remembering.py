@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelfields import CRF
-from kernelfields.models.remembering import remembering_scores
+from kernelfields.models.model import remembering_scores
 
 
 @pytest.fixture

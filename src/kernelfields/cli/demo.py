@@ -22,8 +22,8 @@ from ..estimators import CRF, HMM, KernelCRF, StructuredPerceptron, StructuredSV
 from ..features.images import OrientationChannels
 from ..kernels import RBF
 from ..metrics import expected_calibration_error, log_likelihood, token_error
+from ..models.model import remembering_scores
 from ..models.parts import Parts
-from ..models.remembering import remembering_scores
 from ..report import Evaluation, evaluate, write_report
 from ._console import plain_console
 from ._errors import plain_errors

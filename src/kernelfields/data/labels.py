@@ -17,7 +17,6 @@ from ..missing import UNOBSERVED as UNOBSERVED
 from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from .inputs import Inputs
-from .masks import UNKNOWN_LABELS, require_unmasked_outputs
 
 UNKNOWN = -2
 """A label that the model has never seen."""
@@ -311,3 +310,17 @@ def known_outputs(structure: Structure, y: Any, inputs: Any, what: str = "y") ->
 def _encoded(structure: Structure, y: Any, inputs: Any, what: str = "y") -> Array:
     require_unmasked_outputs(y, what, structure.words)
     return np.ascontiguousarray(structure.encode(y, inputs.offsets, inputs.links), dtype=np.int32)
+
+
+UNKNOWN_LABELS = "write None in the place of labels that are not known"
+
+
+def require_unmasked_outputs(y: Any, what: str = "y", words: Words = SEQUENCES) -> None:
+    """Refuse outputs with masked entries, in one array, in an item, or in a part of one: heads, say."""
+    if isinstance(y, np.ndarray) and y.dtype != object:
+        require_unmasked(y, what, UNKNOWN_LABELS)
+    elif is_list(y) and not hasattr(y, "to_numpy"):
+        for s, item in enumerate(y):
+            for part in item if isinstance(item, tuple) else (item,):
+                if isinstance(part, np.ma.MaskedArray):
+                    require_unmasked(part, words.name(s, what), UNKNOWN_LABELS)

@@ -17,8 +17,7 @@ from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
 from .inputs import FILLED, Inputs, read_inputs
-from .labels import Encoded, encode, plain, read_labels, require_sequences
-from .masks import require_unmasked_outputs
+from .labels import Encoded, encode, plain, read_labels, require_sequences, require_unmasked_outputs
 from .reading import linked, read_to_predict
 from .types import Items, Outputs
 

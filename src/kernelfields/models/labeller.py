@@ -41,8 +41,7 @@ from ..structures import (
 from ..tables import DECODERS, choose
 from .averaging import mixed
 from .calibrated_labeller import CalibratedLabeller
-from .model import Model, ScoredBatch, fitted_structure
-from .remembering import remembered
+from .model import Model, ScoredBatch, fitted_structure, remembered
 
 if TYPE_CHECKING:
     from ..guarantees import Guarantee

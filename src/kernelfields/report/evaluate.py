@@ -31,7 +31,7 @@ from ..metrics import (
 from ..metrics.pairs import observed_counts, require_observed
 from ..metrics.sequences import read_sequences
 from ..metrics.steps import for_sequences, last_step
-from ..models.remembering import remembering_scores
+from ..models.model import remembering_scores
 from ..models.scaling import has_probabilities
 from ..structures import Alignment, Constituency, Dependency, Grid, Matching, Segments, Tree
 from ..trials.preparing import inner

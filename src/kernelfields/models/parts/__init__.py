@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...lazy import lazily
-from ._base import BoundPart, Part
-from .bound import BoundParts
+from ._base import BoundPart, BoundParts, Part
 from .data import PartData
 from .defaults import FACTOR, FREE_NAMES, AnyPart, compose, feature_parts, free_parts
 from .free import FreeScores
