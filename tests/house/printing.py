@@ -30,7 +30,7 @@ def room_table(measured: Measured) -> Iterator[str]:
         inside = [module for module in measured.modules if module.room == room]
         share = share_of_any([any_counts[room]]) if room in any_counts else 0.0
         row = f"{room:16}{len(inside):6}{count_lines(inside):7}{single[room]:12}"
-        yield f"{row}{share:8}{participles[room]:13}"
+        yield f"{row}{100 * share:8.1f}{participles[room]:13}"
 
 
 def phrase_table(measured: Measured) -> Iterator[str]:
