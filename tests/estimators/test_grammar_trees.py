@@ -124,3 +124,12 @@ def test_the_grammar_of_the_training_set() -> None:
     model = CRF(0.3, structure=GrammarTrees(horizontal=1)).fit(X, y)
     assert model.structure_.grammar == Grammar.of(y, horizontal=1)
     assert model.score(X, y) > 0.7
+
+
+def test_sentences_with_one_tree_alone_leave_nothing_to_learn():
+    """The loss is 0 but for rounding, of which a relative gap may be anything; the gradient is 0."""
+    grammar = Grammar(("A", "a", "b"), (("A", "a", "b"),), roots=("A",), words=("a", "b"))
+    X = list(np.random.default_rng(0).normal(size=(20, 3, 2)))
+    model = CRF(structure=GrammarTrees(grammar)).fit(X, [("A", ("a", "x"), ("b", "y"))] * len(X))
+    assert model.n_iter_ == 0
+    assert abs(model.certificate_.value) < 1e-12

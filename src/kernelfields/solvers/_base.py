@@ -249,8 +249,6 @@ class Stop(Checked):
 
 STALLED = 50
 """Iterations without progress after which there is none to come."""
-ROUNDED = 1e-8
-"""Relative gap that rounding may leave where the gradient vanishes."""
 
 Observer = Callable[[Progress, Any], bool | None]
 """Sees every iteration and its point; True ends the search there."""
@@ -264,6 +262,8 @@ class Monitor:
     stop: Stop
     observer: Observer | None = None
     lower_bound: float = -np.inf
+    subgradients: bool = False
+    """Whether points have subgradients of mixtures of planes, which may vanish far from the optimum."""
     dual: Any = None
     """The best mixture of dual points so far."""
     first_norm: float | None = None
@@ -327,9 +327,7 @@ class Monitor:
             return Reason.GAP
         if not certified and progress.gradient_norm <= self.stop.gradient * max(1.0, self.first_norm):
             return Reason.GRADIENT
-        # of planes whose best mixture was found inexactly it may vanish, too, far from the optimum
-        contradicted = certified and progress.relative_gap > ROUNDED
-        if progress.gradient_norm == 0 and not contradicted:
+        if progress.gradient_norm == 0 and not (certified and self.subgradients):
             return Reason.GRADIENT
         if self._stalls(progress):
             return Reason.STUCK

@@ -47,7 +47,7 @@ class CuttingPlane(Solver):
     ) -> Result:
         """Minimise from a start."""
         require_smooth(problem, self)
-        monitor = Monitor(problem, stop, observer)
+        monitor = Monitor(problem, stop, observer, subgradients=True)
         bundle = _Bundle(problem, self.patience)
         point = best = problem.at(start)
         iteration, share = 0, 1.0
