@@ -192,7 +192,8 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         """Return the probability of every entity of labellings: that it stands there, with these ends.
 
         An entity is there if its positions have their labels, it begins after the label before and ends
-        before the label after it: the quotient of two sums over labellings, exact where sums are.
+        before the label after it: the quotient of two sums over labellings, exact where sums are. Chains
+        of order one are swept once; other structures once for every entity of a sequence.
 
         Parameters
         ----------
