@@ -129,7 +129,7 @@ def test_command_line_exports_and_refuses_plainly(tmp_path) -> None:
 
 
 def test_pre_tokenised_text_is_cut_at_blanks(tmp_path) -> None:
-    from kernelfields.cli._label_data import read_material
+    from kernelfields.cli.label import read_material
     from kernelfields.files.reading import Reading
 
     (tmp_path / "a.txt").write_text("In '81 it was n't so .\n")

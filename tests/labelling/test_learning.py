@@ -8,7 +8,7 @@ import pytest
 from kernelfields import CRF
 from kernelfields.active import sequence_scores
 from kernelfields.guarantees import learn_threshold
-from kernelfields.labelling.estimate import RECENT, estimate_beforehand, estimate_held_out, judged
+from kernelfields.labelling.curve import RECENT, estimate_beforehand, estimate_held_out, judged
 from kernelfields.labelling.learner import LabelGuess, LabelLearner, Lesson, lesson_of
 from kernelfields.labelling.questions import Questions
 from kernelfields.labelling.sheets import Sheet, TagState

@@ -5,8 +5,8 @@ import pytest
 
 from kernelfields import CRF, HMM, KernelCRF, compare, tune
 from kernelfields.kernels import RBF
-from kernelfields.trials.chosen import chosen_words, edge_notes
 from kernelfields.trials.comparing import Comparison
+from kernelfields.trials.grid import chosen_words, edge_notes
 from kernelfields.trials.model_race import ComparedModel
 from kernelfields.trials.text_tables import comparison_rows
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ..errors import InputError
 from ..files.items import FileData
@@ -23,8 +24,11 @@ from ..observations import stacked
 from ..posterior import Laplace, PosteriorMethod, Variational
 from ..report import evaluate
 from ..spaces import as_floats
+from ..trials.clock import duration
 from ..trials.preparing import inner, prepared
-from ..trials.tuning import search_in_subspace
+from ..trials.text_tables import SHOWN, TUNING, tuning_rows
+from ..trials.tuning import Tuning, search_in_subspace
+from ..trials.tuning import tune as search
 from ._baseline import baseline_warning, training_warning
 from ._cluster import backed_by, shared_by
 from ._fitting import Keeping, ShownFit, fit_shown, set_checkpoint
@@ -32,11 +36,11 @@ from ._loaded import remember_reading
 from ._models import OPTIONS, Choice, build, preparation_for
 from ._panel import choose_model
 from ._scaling import recalibrate_by_folds, scaling_options
+from ._status import StatusLine
 from ._structures import shaped
 from ._suited import Suit
 from ._summary import held_out_summary, summary_of
 from ._tag_rules import IOB2_NAME, REPAIR, checked_tags
-from ._tuning import tune
 
 UNTUNED = ("perceptron", "hmm", "gp")
 """Models without a penalty that `tune` could set."""
@@ -253,3 +257,58 @@ def set_posterior(estimator: Any, name: str, posterior: str | None) -> None:
     if "posterior" not in estimator.get_params(deep=False):
         raise InputError(f"{name} has no posterior to average over.")
     estimator.set_params(posterior=POSTERIORS[posterior])
+
+
+FOLDS = 5
+
+
+def tune(
+    console: Console,
+    name: str,
+    estimator: Any,
+    data: FileData,
+    dev: FileData | None,
+    jobs: int,
+    seed: int,
+    budget: float,
+) -> Any:
+    """Return the model with the best settings on other data: those given, or five folds."""
+    if "penalty" not in inner(estimator).get_params(deep=False):
+        raise InputError(f"{name} has no penalty to tune.")
+    count = len(data.items if data.groups is None else set(data.groups))
+    if dev is None and count < FOLDS:
+        what = data.noun if data.groups is None else "groups"
+        raise InputError(f"--tune needs at least {FOLDS} {what}; there are {count}.")
+    most = f"for {duration(budget)} at most (--budget)"
+    console.print(f"Choosing settings of {name}, {most}; Ctrl-C takes the best so far.")
+    held_out: dict[str, Any] = {} if dev is None else {"X_dev": dev.inputs, "y_dev": dev.labels}
+    with StatusLine(console) as line:
+        found = search(
+            estimator,
+            data.inputs,
+            data.labels,
+            groups=data.groups,
+            folds=FOLDS,
+            budget=budget,
+            refit=False,
+            n_jobs=jobs,
+            random_state=seed,
+            callback=line,
+            **held_out,
+        )
+    _show(console, found, "cross-validated" if dev is None else "on the data of --dev")
+    return found.model
+
+
+def _show(console: Console, found: Tuning, how: str) -> None:
+    table = Table(*TUNING, title=f"{found.criterion}, {how}")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for n, cells in enumerate(tuning_rows(found.tried, found.tried[0].folds)):
+        table.add_row(*(Text(cell, "" if n else "bold") for cell in cells))
+    console.print(table)
+    left = len(found.tried) - SHOWN
+    if left > 0:
+        console.print(f"{left} more were sorted out.")
+    for note in (found.sentence, *found.notes):
+        console.print(note)

@@ -151,8 +151,7 @@ class CalibratedLabeller(ABC):
         groups : (S,) array, optional
             Groups of sequences that stay together in folds.
         """
-        from .fold_recalibration import fold_batches
-        from .recalibration import fit_temperature, fit_vector, held_out
+        from .recalibration import fit_temperature, fit_vector, fold_batches, held_out
 
         one_of(SCALINGS)("method", method)
         if likelihood is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import heapq
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,6 @@ from ._labelled_base import require_best, require_draws, score_array
 from ._oracles import Labelling, Labellings, Marginals
 from .dependency import DependencyBatch
 from .sibling_rows import every_sibling, require_siblings, siblings_of
-from .trees_in_order import trees_in_order
 
 
 class SiblingDependencyBatch(DependencyBatch):
@@ -278,3 +278,35 @@ class SiblingDependencyBatch(DependencyBatch):
         """Return the scores of one sentence."""
         arcs, rows = self._arcs[s : s + 2], self.sibling_offsets[s : s + 2]
         return {"arc": scores["arc"][slice(*arcs)], "sibling": scores["sibling"][slice(*rows)]}
+
+
+def trees_in_order(sentence: DependencyBatch, scores: Scores) -> Iterator[tuple[Array, float]]:
+    """Yield the trees of a single sentence by falling score.
+
+    What is left are sets of trees: the first words as in a tree that was found, the next one not so.
+    """
+    n, L = int(sentence.lengths[0]), sentence.n_labels or 1
+    arc = np.array(scores["arc"], dtype=np.float64).reshape(n, (n + 1) * L)
+    heap: list[tuple[float, int, list[int], int, frozenset[int]]] = []
+    numbers = count()
+
+    def push(fixed: list[int], barred: frozenset[int]) -> None:
+        given = arc.copy()
+        for m, output in enumerate(fixed):
+            given[m] = -np.inf
+            given[m, output] = arc[m, output]
+        if barred:
+            given[len(fixed), sorted(barred)] = -np.inf
+        try:
+            best = sentence.argmax({**scores, "arc": given.reshape(sentence.shapes["arc"])})
+        except InfeasibleError:
+            return
+        entry = (-float(best.value[0]), next(numbers), best.labels.tolist(), len(fixed), barred)
+        heapq.heappush(heap, entry)
+
+    push([], frozenset())
+    while heap:
+        value, _, tree, known, barred = heapq.heappop(heap)
+        yield np.array(tree, dtype=np.int32), -value
+        for m in range(known, n):
+            push(tree[:m], (barred if m == known else frozenset()) | {tree[m]})

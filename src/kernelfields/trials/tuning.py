@@ -15,9 +15,8 @@ from ..checks import require_flag, require_whole
 from ..fitting.copies import silent_copy
 from ..models.kernel_recipe import read_basis
 from .bounded import End, fit_within
-from .chosen import chosen_words, edge_notes
 from .clock import BudgetClock, budget_seconds, duration
-from .grid import PENALTY, combinations, label_of, usual_grid
+from .grid import PENALTY, chosen_words, combinations, edge_notes, label_of, usual_grid
 from .notes import notes_of
 from .preparing import inner, prefix_of, prepared
 from .racing import Race, RaceAttempt, RaceProgress, RaceResult, halved

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from kernelfields import CRF, InputError, KernelCRF, StructuredSVM, load
 from kernelfields.structures import Hierarchy, MultiLabel
-from kernelfields.structures.chow_liu import chow_liu_tree, mutual_information
+from kernelfields.structures.multi_label import chow_liu_tree, mutual_information
 
 
 def rows(rng, n=40, K=3, D=2):
