@@ -20,7 +20,7 @@ from ..data.labels import UNOBSERVED, Encoded
 from ..data.rules import require_respected
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
-from ..data.states import encode_states
+from ..data.state_starts import encode_states
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..distributed import shared_expectations

@@ -28,7 +28,7 @@ from ..persistence.objects import (
     stored_by_fields,
     stored_by_settings,
 )
-from ..persistence.random_states import RANDOM_STATE
+from ..persistence.registered import RANDOM_STATE
 
 if TYPE_CHECKING:
     from ..boosting.trees import Forest

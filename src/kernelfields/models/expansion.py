@@ -1,4 +1,4 @@
-"""The functions of a kernel model: expansions over all observations, or in a subspace."""
+"""The functions of a kernel model: expansions over all observations, and their cost, or in a subspace."""
 
 from __future__ import annotations
 

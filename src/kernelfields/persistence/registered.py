@@ -8,9 +8,11 @@ from dataclasses import fields, is_dataclass
 from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..errors import InputError
 from ..parameters import Parameterised
-from .objects import StoredClass, stored_by_fields, stored_by_settings
+from .objects import Check, Parts, StoredClass, stored_by_fields, stored_by_settings
 
 Class = TypeVar("Class", bound=type)
 GROUP = "kernelfields.plugins"
@@ -99,3 +101,19 @@ def _row(cls: Any, name: str) -> StoredClass:
 def _reloaded(old: type | str, new: type) -> bool:
     """Tell whether a class is a later version of another, as after a module or a notebook cell ran again."""
     return isinstance(old, type) and (old.__module__, old.__qualname__) == (new.__module__, new.__qualname__)
+
+
+def _random_parts(found: np.random.RandomState) -> Parts:
+    name, key, *rest = found.get_state(legacy=True)
+    if name != "MT19937":
+        raise InputError("random_state is a generator other than MT19937, which a model file cannot hold.")
+    return {"key": key, "rest": [int(rest[0]), int(rest[1]), float(rest[2])]}
+
+
+def _random_state(parts: Parts, _: Check) -> np.random.RandomState:
+    result = np.random.RandomState(0)
+    result.set_state(("MT19937", parts["key"], *parts["rest"]))
+    return result
+
+
+RANDOM_STATE = StoredClass("RandomState", np.random.RandomState, _random_parts, _random_state)

@@ -327,6 +327,7 @@ class Monitor:
             return Reason.GAP
         if not certified and progress.gradient_norm <= self.stop.gradient * max(1.0, self.first_norm):
             return Reason.GRADIENT
+        # where the value is 0 but for rounding, the relative gap may be anything, and the gradient decides
         if progress.gradient_norm == 0 and not (certified and self.subgradients):
             return Reason.GRADIENT
         if self._stalls(progress):

@@ -12,8 +12,7 @@ from ..arrays import Array
 from ..checks import Check, as_list, optional, require_flag, require_unmasked, require_whole, shown, whole
 from ..errors import InputError
 from .graph import GraphBatch
-from .graph_edges import EdgeList, read_edges, read_members
-from .graph_items import FORMS, GraphItem, read_item
+from .graph_edges import FORMS, EdgeList, GraphItem, read_edges, read_item, read_members
 from .graph_links import GraphLinks, engine_of, graph_batch, together
 from .settings import Structure
 from .words import GRAPHS, Words

@@ -2,6 +2,6 @@
 
     read → parts → problem → start → search → keep → average
 
-`ObjectiveModel` takes these steps; a `Fit` says what they are for linear models, kernels, selections and
-margins. There is a module for each of them, and estimators import the one they need.
+`ObjectiveModel` takes these steps, a `Fit` has them for linear models, kernels, selections or margins. There
+is a module for each of these, and estimators import the one they need.
 """

@@ -100,8 +100,7 @@ class ObjectiveModel(SequenceLabeller):
 
     def _average(self, mode: Mode, given: FitArguments) -> None:
         """Draw functions from the posterior around the most probable ones."""
-        from ..fold_choice import posterior_method
-        from ..posterior_fit import posterior_of
+        from ..posterior_fit import posterior_method, posterior_of
 
         data = given.X, given.y, given.lengths, given.sample_weight
         self.posterior_ = posterior_of(
