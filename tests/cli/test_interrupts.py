@@ -39,7 +39,8 @@ import signal, sys
 from pathlib import Path
 from kernelfields.cli import main
 from kernelfields.cli._progress import LiveLine
-from kernelfields.models import stream_chunks, streamed
+from kernelfields.models import stream_chunks
+from kernelfields.models.fit import stream
 
 place, number, folder = sys.argv.pop(1), sys.argv.pop(1), Path(sys.argv.pop(1))
 stream_chunks.COLUMNS = 2**10
@@ -50,7 +51,7 @@ def end(*_):
     signal.raise_signal(getattr(signal, number))
 
 if place == "writing":
-    streamed.write_shard = end
+    stream.write_shard = end
 else:
     LiveLine.__call__ = lambda line, progress: end() if progress.iteration == 2 else None
 main()

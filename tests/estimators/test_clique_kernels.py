@@ -138,10 +138,6 @@ def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -
     [
         ({"parts": "rbf"}, r"parts is 'rbf'; it must be Parts\(\.\.\.\)"),
         (
-            {"parts": Parts(triples=KernelScores("rbf", on="triple")), "structure": "chain2"},
-            "Scores of triples are the same everywhere; they cannot be untied",
-        ),
-        (
             {"parts": Parts(arcs=KernelScores("rbf", on="arc"))},
             "ChainBatch has no clique type 'arc'; it has 'node', 'edge'",
         ),

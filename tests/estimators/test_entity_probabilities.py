@@ -11,7 +11,7 @@ import pytest
 from kernelfields import CRF, KernelCRF
 from kernelfields.errors import InputError
 from kernelfields.metrics import entity_spans
-from kernelfields.models import span_probabilities
+from kernelfields.models import answer_units
 
 LABELS = ["B-X", "I-X", "B-Y", "O"]
 
@@ -72,9 +72,9 @@ def test_chains_are_swept_once_however_many_entities_they_have(monkeypatch):
     y = [["B-x"], ["O", "B-x", "I-x", "B-x", "I-x", "O"], ["O", "B-x", "I-x", "I-x"] * 10]
     model = CRF(0.1).fit(X, y)
     swept = model.entity_probabilities(X, y)
-    monkeypatch.setattr(span_probabilities, "ChainBatch", ())  # what other structures do, one sum per entity
+    monkeypatch.setattr(answer_units, "ChainBatch", ())  # what other structures do, one sum per entity
     for mine, other in zip(swept, model.entity_probabilities(X, y), strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-9)
     monkeypatch.undo()
-    monkeypatch.setattr(span_probabilities, "_constrained", None)
+    monkeypatch.setattr(answer_units, "_constrained", None)
     model.entity_probabilities(X, y)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kernelfields import KernelCRF, KernelLogisticRegression
+from kernelfields.estimators._kernel_model import spectral_kernels
 from kernelfields.graphs import NeighborGraph
 from kernelfields.kernels import RBF, GraphKernel, Scaled
-from kernelfields.models.graph_diagnosis import spectral_kernels
 
 RNG = np.random.default_rng(0)
 X = [RNG.normal(size=(6, 2)) for _ in range(30)]

@@ -128,15 +128,22 @@ def test_kernels_beside_weights(base: Any, structure: str, rng: Any, tmp_path: P
 
 @pytest.mark.parametrize("base", [LINEAR, KERNEL], ids=["linear", "kernel"])
 def test_kernels_of_three_vertices(base: Any, rng: Any, tmp_path: Path) -> None:
-    """Chains share the scores of triples; factors of graphs have some for each."""
+    """Triples of chains, and factors of graphs."""
     X, y = task(rng, "chain")
-    for part in (KernelScores(MINE, view="all"), LinearScores(view="all")):
-        for named in (
-            Parts(second_order=part),
-            Parts(triples=replace(part, on="triple")),
-        ):
-            with pytest.raises(InputError, match=r"^Scores of triples are the same everywhere; [^.]*\.$"):
-                clone(base).set_params(structure="chain2", parts=named).fit(X, y)
+    for part, kernel, penalty in (
+        (KernelScores(MINE, view="all", penalty=0.4), MINE, 0.4),
+        (LinearScores(view="all"), Linear(), 0.7),
+    ):
+        for name in ("second_order", "triples"):
+            part = part if name == "second_order" else replace(part, on="triple")
+            named = Parts({name: part, "boundaries": None})
+            model = clone(base).set_params(structure="chain2", parts=named).fit(X, y)
+            written, batch, features = written_out(model, X, y)
+            written.add_free("edge", 0.7)
+            written.add_kernel("triple", kernel, vertices_of(batch, features, "triple"), penalty)
+            if name == "second_order":  # in the place of what looks at labels alone
+                del written.terms[2]
+            require_optimum(model, written, X, tmp_path)
     items = [
         {"features": x, "edges": [], "factors": {"three": [(v, v + 1, v + 2) for v in range(len(x) - 2)]}}
         for x in X

@@ -9,7 +9,7 @@ import pytest
 
 from kernelfields.errors import InputError
 from kernelfields.io import ConllSentences, ParquetSentences, Record, read_parquet, stored_sentences
-from kernelfields.io import arrow as reader
+from kernelfields.io import parquet as reader
 
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")

@@ -92,10 +92,10 @@ def test_tune_tries_several_widths(kernel):
 
 def test_a_dense_fit_says_what_it_takes(monkeypatch, capsys):
     from kernelfields.errors import LargeFitWarning
-    from kernelfields.models import dense_cost, expansion
+    from kernelfields.models import expansion
 
     X, y = labelled()
-    monkeypatch.setattr(dense_cost, "LARGE", 50)
+    monkeypatch.setattr(expansion, "LARGE", 50)
     monkeypatch.setattr(expansion, "NOTABLE", 10)
     with pytest.warns(LargeFitWarning, match=r"of 72 observations has .* GB; .* about .*nystroem"):
         KernelCRF(verbose=1).fit(X, y)

@@ -11,9 +11,8 @@ from kernelfields.errors import InputError
 from kernelfields.io.phrases import Phrase, phrases_of
 from kernelfields.metrics import bracket_scores
 from kernelfields.report import evaluate
-from kernelfields.report.constituencies import share_of
+from kernelfields.report.constituencies import depth_of, plot_phrase_tree, rows_of, share_of
 from kernelfields.report.page import page
-from kernelfields.report.plots.phrase_tree import depth_of, plot_phrase_tree, rows_of
 from kernelfields.structures import Constituency
 
 TREES = [

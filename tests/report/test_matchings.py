@@ -10,8 +10,8 @@ from kernelfields import CRF, StructuredSVM
 from kernelfields.errors import InputError
 from kernelfields.metrics import alignment_scores
 from kernelfields.report import evaluate
+from kernelfields.report.matchings import plot_alignment
 from kernelfields.report.page import page
-from kernelfields.report.plots.alignment import plot_alignment
 from kernelfields.structures import Bethe, Matching
 
 PAIRS = [

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kernelfields import KernelCRF
 from kernelfields.kernels import RBF, Polynomial
-from kernelfields.selection import SGPS, SGSA, AtRandom, GreedyCliques, InTurn, LargestGradient, kernel_table
+from kernelfields.selection import SGPS, SGSA, AtRandom, GreedyCliques, InTurn, LargestGradient, pool
 from kernelfields.selection.pool import KernelTable
 
 
@@ -48,7 +48,7 @@ def test_few_rows_are_computed_though_all_are_kept() -> None:
 
 
 def test_large_sets_keep_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_table, "MOST", 1000)
+    monkeypatch.setattr(pool, "MOST", 1000)
     X = np.random.default_rng(0).random((50, 2))
     table = KernelTable(RBF(1.0), X)
     for _ in range(5):

@@ -10,7 +10,8 @@ import pytest
 from kernelfields import native
 from kernelfields.decoders import BayesRule
 from kernelfields.errors import InfeasibleError, ScoreError
-from kernelfields.structures import ChainBatch, SecondOrderChainBatch
+from kernelfields.structures import Chain, ChainBatch, SecondOrderChainBatch
+from kernelfields.testing import Enumerated
 
 OFFSETS = [0, 5, 5, 6, 8, 11]
 ORACLES = ["log_partition", "marginals", "entropy", "argmax", "covariance", "sample", "kbest"]
@@ -181,6 +182,32 @@ def test_costs_over_edges_can_be_decided_for(rng):
     labels = BayesRule(vertex_cost=hamming, edge_cost=np.zeros((3,) * 4)).decode(chain, scores)
     np.testing.assert_array_equal(labels, chain.marginals(scores).parts["node"].argmax(axis=1))
     assert BayesRule(edge_cost=twice).decode(chain, scores).shape == (11,)
+
+
+@pytest.mark.parametrize("scale", [1.0, 300.0])
+def test_triples_apart_are_those_of_graphs(rng, scale):
+    """The same scores for each triple lead to the same answers; scores of each, to those of enumeration."""
+    chain = SecondOrderChainBatch(OFFSETS, 3)
+    apart = Chain(order=2).on(np.asarray(OFFSETS), None, 3, own={"triple", "edge"})
+    assert not apart.cliques["triple"].shared
+    np.testing.assert_array_equal(apart.sources, chain.sources)
+    np.testing.assert_array_equal(apart.sinks, chain.sinks)
+    scores = normal(chain, rng, scale)
+    found, expected = apart.marginals(apart.spread(scores)), chain.marginals(scores)
+    np.testing.assert_allclose(found.log_partition, expected.log_partition, rtol=1e-12)
+    for clique, parts in chain.gathered(found.parts).items():
+        np.testing.assert_allclose(parts, expected.parts[clique], atol=1e-10)
+    np.testing.assert_array_equal(apart.argmax(apart.spread(scores)).labels, chain.argmax(scores).labels)
+    each = normal(apart, rng, scale)
+    listed = Enumerated(apart, each)
+    np.testing.assert_allclose(apart.log_partition(each), listed.log_partition(), rtol=1e-10)
+    np.testing.assert_allclose(
+        apart.marginals(each).parts["triple"], listed.marginals().parts["triple"], atol=1e-9
+    )
+    taken = apart.take([4, 0])
+    np.testing.assert_allclose(
+        taken.log_partition(apart.cut(each, [4, 0])), apart.log_partition(each)[[4, 0]], rtol=1e-12
+    )
 
 
 PROGRAM = """

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from copy import copy
 from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 
 from ..approximation import FourierMap
 from ..arrays import Array
 from ..checks import each, require_not_negative, require_settings
 from ..data.base_measure import BaseMeasure
+from ..data.training import Training
 from ..data.types import Items, Lengths, Outputs, Weights
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
 from ..fitting.run import starts_afresh
 from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS, selecting
-from ..kernels import Kernel, Weighted
+from ..graphs import Diagnosis, warn_of_uninformative
+from ..graphs.permutations import agreement_test
+from ..kernels import Kernel, SpectralKernel, Weighted
 from ..models.fit.kernel import KernelFit, full_certificate
 from ..models.fit.selected import SelectedFit
 from ..models.fit.steps import FitArguments, ObjectiveModel
-from ..models.graph_diagnosis import warn_of_graphs
 from ..models.kernel_recipe import KernelRecipe
 from ..models.kernel_scorers import kernel_model
 from ..models.kernel_training import KernelTraining
@@ -35,7 +38,7 @@ from ..models.separate_kernels import SeparateKernels
 from ..models.terms import solver_for
 from ..models.vertex_kernels import VertexKernels
 from ..objective import Certificate
-from ..observations import in_precision
+from ..observations import in_precision, take
 from ..posterior import require_posterior
 from ..selection import Atoms, Growth, SelectionStep
 from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose
@@ -226,3 +229,56 @@ def _require_steady(recipe: KernelRecipe) -> None:
         raise InputError(
             "A checkpoint with an approximation needs a random_state: another draw, another basis."
         )
+
+
+FEWEST = 20
+"""Labels below which chance is not told from anything."""
+
+MOST = 300
+"""Labels that are looked at: all pairs of them are compared."""
+
+PERMUTATIONS = 199
+
+
+def warn_of_graphs(kernel: Any, training: Training, seed: int = 0) -> None:
+    """Warn of each graph kernel under which close observations agree in labels no more than by chance.
+
+    ``kernel`` is what `KernelRecipe.on` made of a user's. Looked at are up to 300 labelled observations.
+    """
+    labels = training.encoded.labels
+    if not training.structure.labelling or len(labels) != training.inputs.features.shape[0]:
+        return
+    random = np.random.default_rng(seed)
+    known = np.flatnonzero(labels >= 0)
+    if len(known) < FEWEST or len(np.unique(labels[known])) < 2:
+        return
+    some = np.sort(random.permutation(known)[:MOST])
+    if len(np.unique(labels[some])) < 2:
+        return
+    for graph_kernel in spectral_kernels(kernel):
+        features = graph_kernel.features(take(training.inputs.features, some))
+        test = agreement_test(close_by(features), labels[some], PERMUTATIONS, random)
+        pairs = len(some) * (len(some) - 1) // 2
+        warn_of_uninformative(Diagnosis(len(some), pairs, 0, 0, test))
+
+
+def close_by(features: Array) -> Any:
+    """Return the weights of pairs of observations: how much closer they are than others are, or 0."""
+    centred = features - features.mean(axis=0)
+    values = np.maximum(centred @ centred.T, 0.0)
+    np.fill_diagonal(values, 0.0)
+    return sparse.csr_matrix(values)
+
+
+def spectral_kernels(kernel: Any) -> Iterator[SpectralKernel]:
+    """Yield the graph kernels that a kernel, or several, are made of."""
+    if isinstance(kernel, SpectralKernel):
+        yield kernel
+    elif isinstance(kernel, Kernel):
+        for part in kernel.get_params(deep=False).values():
+            yield from spectral_kernels(part)
+    elif isinstance(kernel, list | tuple):
+        for part in kernel:
+            yield from spectral_kernels(part)
+    elif isinstance(kernel, dict):
+        yield from spectral_kernels(list({id(one): one for one in kernel.values()}.values()))

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -89,8 +88,8 @@ class StructureBatch(ABC):
     no_sums: ClassVar[str] = ""
     """Why it does not sum over its outputs, and what does, where that is worth saying."""
 
-    factors: Mapping[str, Any] = MappingProxyType({})
-    """Clique types that a structure has besides those that all of its kind have, by name."""
+    named_cliques: Collection[str] = ()
+    """Clique types that a structure has besides those that all of its kind have."""
     label_sets: Array | None = None
     """(N, L) booleans: which labels each vertex can have; None for all."""
     bound: Array | None = None

@@ -132,7 +132,9 @@ class SecondOrderChainBatch(SequenceBatch):
 
     def _untied(self, names: list[str]) -> Self:
         if "triple" in names:
-            raise InputError("Scores of triples are the same everywhere; they cannot be untied.")
+            raise InputError(
+                "These chains share the scores of triples; Chain(order=2).on(…, own={'triple'}) has each."
+            )
         return type(self)(self._offsets, self.n_labels, shared_edges=False)
 
     def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array, Array]:

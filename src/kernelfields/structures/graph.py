@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -77,6 +77,11 @@ class GraphBatch(EdgeBatch):
             for name, given in (factors or {}).items()
         }
         self.label_sets = _require_sets(label_sets, self.n_vertices, self.n_labels)
+
+    @property
+    def named_cliques(self) -> Collection[str]:  # type: ignore[override]  # other structures have none
+        """The factors."""
+        return self.factors
 
     @property
     def edge_tails(self) -> Array:

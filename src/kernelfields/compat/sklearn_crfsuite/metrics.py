@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any
+
+from .utils import flatten
 
 Labels = Sequence[Sequence[Any]]
 
@@ -59,14 +60,3 @@ def sequence_accuracy_score(y_true: Labels, y_pred: Labels) -> float:
         return 0
     right = sum(list(truth) == list(guess) for truth, guess in zip(y_true, y_pred, strict=True))
     return right / len(y_true)
-
-
-def flatten(y: Iterable[Iterable[Any]]) -> list[Any]:
-    """Return the members of all sequences as one list.
-
-    Examples
-    --------
-    >>> flatten([[1, 2], [3]])
-    [1, 2, 3]
-    """
-    return list(chain.from_iterable(y))

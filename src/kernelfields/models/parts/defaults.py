@@ -109,7 +109,7 @@ def free_parts(batch: StructureBatch) -> dict[str, Part]:
     given = {batch.answer, *batch.featured, *batch.known_scores()}  # what is scored otherwise, or known
     others = [name for name in batch.cliques if name not in given]
     for name in sorted(others, key=_place):
-        if name == "edge" and batch.factors and batch.cliques["edge"].count == 0:
+        if name == "edge" and batch.named_cliques and batch.cliques["edge"].count == 0:
             continue  # a graph of factors alone
         parts[free_name(batch, name)] = FreeScores(on=name)
     return parts
@@ -117,7 +117,7 @@ def free_parts(batch: StructureBatch) -> dict[str, Part]:
 
 def free_name(batch: StructureBatch, clique: str) -> str:
     """Return the name of the part with free scores of a clique type."""
-    if clique in batch.factors:
+    if clique in batch.named_cliques:
         return FACTOR + clique
     return FREE_NAMES.get(clique, clique)
 
