@@ -39,7 +39,7 @@ def test_it_is_a_kernel_crf_with_penalty_two(data):
 
 def test_sparse_is_sgps(data):
     model = GPSequenceClassifier(RBF(0.5), sparse=True, random_state=0).fit(*data)
-    assert isinstance(model._recipe().selection, SGPS)
+    assert isinstance(model._settings().selection, SGPS)
     assert model.certificate_space_ == "selection"
     assert model.path_[-1].functions == model.selected_["kernel"].size
 

@@ -24,7 +24,7 @@ from kernelfields.kernels import (
     Rescaled,
     Standardized,
 )
-from kernelfields.models.kernel_recipe import KernelRecipe
+from kernelfields.models.kernel_settings import KernelSettings
 from kernelfields.selection import GreedyCliques
 
 from ._tables import COVARIANCE, incomplete
@@ -132,7 +132,7 @@ def test_who_takes_missing_numbers() -> None:
     assert not any(
         one.takes_missing for one in (RBF(), missing + RBF(), Standardized(missing), Linear() + 1.0)
     )
-    assert not KernelRecipe(missing, 1.0, parts=Parts(edge_kernel=KernelScores("rbf"))).takes_missing
+    assert not KernelSettings(missing, 1.0, parts=Parts(edge_kernel=KernelScores("rbf"))).takes_missing
 
 
 def sequences(share: float = 0.2) -> tuple[list[np.ndarray], list[list[str]]]:

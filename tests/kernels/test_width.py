@@ -92,11 +92,11 @@ def test_tune_tries_several_widths(kernel):
 
 def test_a_dense_fit_says_what_it_takes(monkeypatch, capsys):
     from kernelfields.errors import LargeFitWarning
-    from kernelfields.models import expansion
+    from kernelfields.models import dense_cost, kernel_problem
 
     X, y = labelled()
-    monkeypatch.setattr(expansion, "LARGE", 50)
-    monkeypatch.setattr(expansion, "NOTABLE", 10)
+    monkeypatch.setattr(dense_cost, "LARGE", 50)
+    monkeypatch.setattr(kernel_problem, "NOTABLE", 10)
     with pytest.warns(LargeFitWarning, match=r"of 72 observations has .* GB; .* about .*nystroem"):
         KernelCRF(verbose=1).fit(X, y)
     assert capsys.readouterr().err.startswith("The Gram matrix of 72 observations")

@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kernelfields.errors import InputError
 from kernelfields.structures import ChainBatch, SecondOrderChainBatch, TreeBatch
 
 OFFSETS = [0, 4, 4, 5, 8]
@@ -85,6 +84,9 @@ def test_untied_edges_score_the_same_and_their_parts_add_up(batch, rng):
         np.testing.assert_allclose(part, wanted.parts[name], atol=1e-12)
 
 
-def test_triples_cannot_be_untied():
-    with pytest.raises(InputError, match="Scores of triples are the same everywhere"):
-        batches(True)["second order"].untied(["triple"])
+def test_untied_triples_have_the_sums_of_shared_ones():
+    batch = batches(True)["second order"]
+    scores = {name: np.random.default_rng(0).normal(size=shape) for name, shape in batch.shapes.items()}
+    each = batch.untied(["triple"])
+    spread = {**scores, "triple": np.broadcast_to(scores["triple"], each.shapes["triple"])}
+    np.testing.assert_allclose(each.log_partition(spread), batch.log_partition(scores), rtol=1e-12)

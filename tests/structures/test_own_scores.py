@@ -36,7 +36,7 @@ STRUCTURES = {
     "dependency": (Dependency(), X),
     "siblings": (SiblingDependency(siblings=None), (X, [(0, 0, 1)], np.zeros((1, 2)))),
 }
-SHARED = {("second order", "triple"), ("segments", "duration"), ("candidates", "duration")}
+SHARED = {("segments", "duration"), ("candidates", "duration")}
 """What has one array of scores in every batch."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,35 +13,40 @@ from scipy import sparse
 from ..approximation import FourierMap
 from ..arrays import Array
 from ..checks import each, require_not_negative, require_settings
+from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
-from ..data.training import Training
-from ..data.types import Items, Lengths, Outputs, Weights
+from ..data.reading import FeatureSetting
+from ..data.training import Training, require_labelling
+from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
-from ..fitting.run import starts_afresh
+from ..fitting.run import precision_of, starts_afresh
 from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS, selecting
 from ..graphs import Diagnosis, warn_of_uninformative
 from ..graphs.permutations import agreement_test
 from ..kernels import Kernel, SpectralKernel, Weighted
+from ..losses import CustomLoss, LossSettings
 from ..models.fit.kernel import KernelFit, full_certificate
 from ..models.fit.selected import SelectedFit
-from ..models.fit.steps import FitArguments, ObjectiveModel
-from ..models.kernel_recipe import KernelRecipe
+from ..models.fit.steps import FitArguments, ObjectiveModel, Reader
+from ..models.kernel_problem import KernelProblem, part_data
 from ..models.kernel_scorers import kernel_model
-from ..models.kernel_training import KernelTraining
+from ..models.kernel_settings import KernelSettings, kernel_settings
 from ..models.kernel_weights import weigh_kernels
 from ..models.learnt import KERNEL
 from ..models.model import Model
-from ..models.parts import FixedScores, Part, Parts, fixed_measure, parts_of
+from ..models.parts import FixedScores, Part, Parts, fixed_measure, norms_of, parts_of
 from ..models.separate_kernels import SeparateKernels
 from ..models.terms import solver_for
-from ..models.vertex_kernels import VertexKernels
+from ..models.vertex_kernels import VertexKernels, takes_objects
 from ..objective import Certificate
-from ..observations import in_precision, take
+from ..observations import take
 from ..posterior import require_posterior
 from ..selection import Atoms, Growth, SelectionStep
-from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose
+from ..solvers import Solver
+from ..structures import Structure
+from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose, structure_of
 
 FIT_ONLY = (
     "certificate_",
@@ -80,22 +85,33 @@ class KernelModel(ObjectiveModel):
 
     _learns_weights: ClassVar[bool] = True  # of `Weighted` kernels
     kernel: Any
+    structure: str | Structure
+    features: FeatureSetting
+    classes: Sequence[Hashable] | None
+    loss: str | LossSettings | CustomLoss = "log"
+    constraints: str | Rule | None = None
+    solver: str | Solver
+    warm_start: bool
+    random_state: Seed
     run: Run
     path_: list[SelectionStep]
     selected_: dict[str, Atoms]
     _growth: Growth | None
 
-    def _recipe(self) -> KernelRecipe:
-        """Return the settings, by the names they have for all kernel models."""
-        names = [field.name for field in fields(KernelRecipe) if field.name != "parts"]
-        settings = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        if self._learns_weights and isinstance(self.kernel, Weighted):
-            settings |= {"kernel": list(self.kernel.kernels), "kernel_weights": self.kernel.by}
-        return KernelRecipe(parts=self._given_parts(), **settings)
+    def _settings(self) -> KernelSettings:
+        """Return what is learnt, by the names it has for all kernel models."""
+        settings = replace(kernel_settings(self), parts=self._given_parts())
+        weighted = self._learns_weights and isinstance(self.kernel, Weighted)
+        return replace(settings, kernel=list(self.kernel.kernels)) if weighted else settings
 
     def _given_parts(self) -> Parts:
         """Return what differs from the parts of a `KernelCRF`."""
         return parts_of(self, Part, FixedScores)
+
+    @property
+    def edge_penalty(self) -> float | None:
+        """λ of scores of several labels, where it is not that of all parts."""
+        return None
 
     @starts_afresh
     def fit(
@@ -135,27 +151,61 @@ class KernelModel(ObjectiveModel):
 
     def _objective(self, given: FitArguments) -> KernelFit | SelectedFit:
         require_settings(vars(self), {**CHECKS, "penalty": each(require_not_negative), "sparse": selecting})
-        recipe = self._recipe()
-        solvers = KERNEL_SOLVERS if recipe.approximation is None else LOW_RANK_SOLVERS
-        solver = solver_for(choose(solvers, recipe.solver, "solver"), recipe.norms, recipe.solver)
-        training = recipe.read(given.X, given.y, given.lengths, given.sample_weight, given.X_unlabelled)
-        data, weighed = KernelTraining.of(recipe, training), None
-        if recipe.uses_unlabelled:
-            warn_of_graphs(data.recipe.kernel, training)
-        _require_steady(recipe)
-        if recipe.kernel_weights is not None:
-            weighed = weigh_kernels(data, solver)
-            data = weighed.data
-        if recipe.selection is not None:
-            return SelectedFit(self, data, recipe.selection, weighed)
-        checkpoint = None
-        if recipe.run.checkpoint is not None:
+        settings, weighed, checkpoint = self._settings(), None, None
+        solvers = KERNEL_SOLVERS if settings.approximation is None else LOW_RANK_SOLVERS
+        solver = solver_for(choose(solvers, self.solver, "solver"), norms_of(settings.parts), self.solver)
+        training = self._training(given)
+        data = part_data(training, self.run, self.random_state)
+        self._require_steady(settings)
+        if isinstance(self.kernel, Weighted):
+            weighed = weigh_kernels(self, self.kernel.by, settings, training, data, solver)
+            settings = weighed.settings
+        if settings.selection is not None:
+            return SelectedFit(self, settings, training, data, settings.selection, weighed)
+        if self.run.checkpoint is not None:
             # before anything is drawn: a generator that has drawn is another setting
-            checkpoint = checkpoint_of(recipe, training.contents(), KERNEL_SETTINGS)
-        fit = KernelFit(self, data, solver, weighed, checkpoint)
-        if recipe.posterior is not None:
+            precision = np.dtype(precision_of(self.run)).name
+            checkpoint = checkpoint_of(self, [*training.contents(), precision], KERNEL_SETTINGS)
+        functions = KernelProblem(self, settings, training, data)
+        if settings.uses_unlabelled:
+            warn_of_graphs([one.kernel for one in functions.vertices.values()], training)
+        fit = KernelFit(self, functions, solver, weighed, checkpoint)
+        if self.posterior is not None:
             require_posterior(fit.problem)
         return fit
+
+    def _training(self, given: FitArguments) -> Training:
+        """Read and check a training set, and sequences without labels as far as kernels look at them."""
+        settings = self._settings()
+        if settings.edge_part is not None:
+            require_labelling(structure_of(self.structure), "The part 'edge_kernel'")
+        return Reader(
+            self.structure,
+            self.features,
+            self.loss,
+            self.constraints,
+            self.classes,
+            own=settings.own,
+            verbatim=takes_objects(self.kernel),
+            missing=settings.takes_missing,
+            looks=settings.uses_unlabelled,
+        ).read(given)
+
+    def _require_steady(self, settings: KernelSettings) -> None:
+        """Refuse to go on from what would be another search the next time."""
+        drawn = settings.approximation is not None
+        if self.warm_start and drawn:
+            raise InputError(
+                "warm_start does not go with an approximation: its subspace is another every time."
+            )
+        if self.run.checkpoint is None:
+            return
+        if settings.selection is not None:
+            raise InputError("A selection keeps no checkpoints; it goes on by warm_start=True.")
+        if drawn and self.random_state is None:
+            raise InputError(
+                "A checkpoint with an approximation needs a random_state: another draw, another basis."
+            )
 
     def full_gap(
         self, X: Items, y: Outputs, *, lengths: Lengths = None, sample_weight: Weights = None
@@ -175,20 +225,16 @@ class KernelModel(ObjectiveModel):
             Value, lower bound over the full space, and gap; None where no bound exists.
         """
         self._require_fitted()
-        if self._recipe().further_looks or self._recipe().norms:
-            raise InputError("full_gap knows functions of vertices and edges with squared penalties only.")
+        settings = self._settings()
+        settings.require_labels_alone("full_gap")
         if self.fourier_ is not None:
             raise InputError("Random Fourier features are not functions of the kernel's space.")
         if isinstance(self._kernels, SeparateKernels):
             raise InputError("full_gap is not there for a selection among several kernels.")
-        recipe = self._recipe()
-        training = recipe.read(X, y, lengths, sample_weight)
+        training = self._training(FitArguments(X, y, lengths, sample_weight))
         if training.encoded.classes.tolist() != self.classes_.tolist():
             raise InputError("full_gap needs the training set: its labels are not those of the model.")
-        observations = in_precision(training.inputs.features, recipe.dtype)
-        rows = np.arange(observations.shape[0])
-        data = KernelTraining(recipe, training, observations, rows, self._kernels, self.edge_kernel_)
-        return full_certificate(self, data)
+        return full_certificate(self, settings, training)
 
     def compact(self) -> Self:
         """Return a model that predicts the same, without what is only known about the fit.
@@ -217,20 +263,6 @@ class KernelModel(ObjectiveModel):
             vars(self)["parts_"] = {**parts, **(vars(self).get("parts_") or {})}
 
 
-def _require_steady(recipe: KernelRecipe) -> None:
-    """Refuse to go on from what would be another search the next time."""
-    if recipe.warm_start and recipe.approximation is not None:
-        raise InputError("warm_start does not go with an approximation: its subspace is another every time.")
-    if recipe.run.checkpoint is None:
-        return
-    if recipe.selection is not None:
-        raise InputError("A selection keeps no checkpoints; it goes on by warm_start=True.")
-    if recipe.approximation is not None and recipe.random_state is None:
-        raise InputError(
-            "A checkpoint with an approximation needs a random_state: another draw, another basis."
-        )
-
-
 FEWEST = 20
 """Labels below which chance is not told from anything."""
 
@@ -243,7 +275,7 @@ PERMUTATIONS = 199
 def warn_of_graphs(kernel: Any, training: Training, seed: int = 0) -> None:
     """Warn of each graph kernel under which close observations agree in labels no more than by chance.
 
-    ``kernel`` is what `KernelRecipe.on` made of a user's. Looked at are up to 300 labelled observations.
+    ``kernel`` is one, or several, as they are on the training set. Looked at are up to 300 observations.
     """
     labels = training.encoded.labels
     if not training.structure.labelling or len(labels) != training.inputs.features.shape[0]:

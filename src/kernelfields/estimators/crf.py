@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from ..checks import require_settings
 from ..constraints import Rule
-from ..data.labels import unlabelled_items
-from ..data.reading import FeatureSetting, read_to_fit
-from ..data.training import Training, read_training
+from ..data.reading import FeatureSetting
+from ..data.training import Training
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
-from ..data.unlabelled import joined, set_aside
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.run import previous, starts_afresh
@@ -23,13 +21,13 @@ from ..fitting.settings import CHECKS
 from ..losses import CustomLoss, LossSettings
 from ..models.attributes import LinearAttributes, keep_scorers, learnt_model
 from ..models.fit.linear import FIRST_ORDER, LinearFit, solver_of, widened_scorers
-from ..models.fit.steps import FitArguments, ObjectiveModel
+from ..models.fit.steps import FitArguments, ObjectiveModel, Reader
 from ..models.learnt import LINEAR
-from ..models.model import Model, fitted_structure
+from ..models.model import Model
 from ..models.parts import FixedScores, Part, Parts, looked_at, norms_of, parts_of
 from ..solvers import Solver
 from ..structures import Structure
-from ..tables import loss_settings, structure_of
+from ..tables import loss_settings
 
 if TYPE_CHECKING:
     from ..posterior import PosteriorMethod
@@ -293,7 +291,7 @@ class CRF(LinearAttributes, ObjectiveModel):
             raise InputError("partial_fit has no posterior; set posterior=None, or call fit.")
         base = previous(self)
         known = classes if base is None else base.classes_.tolist()
-        training = self._training(X, y, lengths, sample_weight, known, base)
+        training = self._training(FitArguments(X, y, lengths, sample_weight), known, base)
         if base is not None:
             known_parts = widened_scorers(base, training.batch)
             base = copy.copy(base)
@@ -304,15 +302,12 @@ class CRF(LinearAttributes, ObjectiveModel):
         return self
 
     def _objective(self, given: FitArguments) -> LinearFit:
-        X, y, lengths, sample_weight, *_, X_unlabelled = given
-        if X_unlabelled is not None:
-            if not loss_settings(self.loss).learns_without_labels:
-                raise InputError(
-                    "X_unlabelled is for losses that learn from it, such as EntropyRegularised; "
-                    f"loss={self.loss!r} does not."
-                )
-            X, y, sample_weight = joined(X, y, lengths, sample_weight, X_unlabelled)
-        training, checkpoint = self._training(X, y, lengths, sample_weight), None
+        if given.X_unlabelled is not None and not loss_settings(self.loss).learns_without_labels:
+            raise InputError(
+                "X_unlabelled is for losses that learn from it, such as EntropyRegularised; "
+                f"loss={self.loss!r} does not."
+            )
+        training, checkpoint = self._training(given), None
         if self.run.checkpoint is not None:
             from ..fitting.checkpoint import checkpoint_of
 
@@ -325,40 +320,20 @@ class CRF(LinearAttributes, ObjectiveModel):
         return fit
 
     def _training(
-        self,
-        X: Items,
-        y: Outputs,
-        lengths: Lengths,
-        sample_weight: Weights,
-        known: Sequence[Hashable] | None = None,
-        base: CRF | None = None,
+        self, given: FitArguments, known: Sequence[Hashable] | None = None, base: CRF | None = None
     ) -> Training:
         """Read and check a training set, changing nothing."""
         require_settings(vars(self), CHECKS)
-        if unlabelled_items(y, X, lengths) and not loss_settings(self.loss).learns_without_labels:
-            given = structure_of(self.structure) if base is None else fitted_structure(base)
-            parts = set_aside(given, X, y, lengths)
-            (X, lengths, _), y = parts.labelled, parts.y
-            sample_weight = parts.weights(sample_weight, given.words)
-        if base is not None:
-            structure, extractor, inputs = fitted_structure(base), base.features_, base._read(X, lengths)
-        else:
-            structure = structure_of(self.structure)
-            inputs, extractor = read_to_fit(structure, self.features, X, lengths, binary=True)
-        return read_training(
-            inputs,
-            extractor,
-            y,
-            structure,
+        return Reader(
+            self.structure,
+            self.features,
+            self.loss,
+            self.constraints,
+            self.classes,
             own=looked_at(parts_of(self, Part, FixedScores)),
-            sample_weight=sample_weight,
-            loss=self.loss,
-            constraints=self.constraints,
-            known=known,
-            classes=self.classes if known is None else None,
             observed_only=self.observed_only,
-            by_parts=True,
-        )
+            binary=True,
+        ).read(given, known, base)
 
     def _model(self) -> Model:
         return learnt_model(self)

@@ -148,7 +148,7 @@ mismatch_, path_, n_iter_, stop_reason_
         field = KernelCRF(**{**settings, "parts": parts.without("edges", "boundaries")})
         given, features = [[labels[n]] for n in kept], rows.features
         if len(kept) < len(labels):
-            if field._recipe().uses_unlabelled:
+            if field._settings().uses_unlabelled:
                 unknown = np.setdiff1d(np.arange(len(labels)), kept)
                 others = [features[unknown], *(others or [])]
             features = features[kept]
@@ -156,7 +156,7 @@ mismatch_, path_, n_iter_, stop_reason_
         field.fit(features, given, lengths=ones, sample_weight=weights, X_unlabelled=others)
         if field.basis_origin_ is not None:
             field.basis_origin_ = _origins(rows, kept, field.basis_origin_)
-        if field._recipe().selection is not None:
+        if field._settings().selection is not None:
             field.selected_ = {
                 name: atoms._replace(observations=kept[atoms.observations])
                 for name, atoms in field.selected_.items()

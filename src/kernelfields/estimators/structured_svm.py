@@ -11,6 +11,7 @@ import numpy as np
 from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
 from ..data.reading import FeatureSetting
+from ..data.training import Training, require_labelling
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..errors import InputError
@@ -20,15 +21,16 @@ from ..fitting.settings import CHECKS
 from ..losses.hinge_settings import HingeSettings
 from ..models.attributes import learnt_model
 from ..models.fit.margin import KernelFunctions, LinearFunctions, MarginFit
-from ..models.fit.steps import FitArguments, ObjectiveModel
-from ..models.kernel_recipe import KernelRecipe
+from ..models.fit.steps import FitArguments, ObjectiveModel, Reader
 from ..models.kernel_scorers import kernel_model
+from ..models.kernel_settings import kernel_settings
 from ..models.learnt import MARGIN
 from ..models.model import Model
-from ..models.parts import FixedScores, Part, Parts, parts_of, require_features
+from ..models.parts import FixedScores, Part, Parts, looked_at, parts_of, require_features
+from ..models.vertex_kernels import takes_objects
 from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver
 from ..structures import Structure
-from ..tables import MARGIN_SOLVERS, choose
+from ..tables import MARGIN_SOLVERS, choose, structure_of
 
 
 @dataclass(eq=False, repr=False)
@@ -199,11 +201,27 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
         require_settings(vars(self), {**CHECKS, **special, "norm": one_of(["squared", "l1"])})
         self._require_solvable()
         self._require_penalties()
-        recipe = self._recipe()
-        training = recipe.read(given.X, given.y, given.lengths, given.sample_weight, given.X_unlabelled)
+        training = self._training(given)
         if self.kernel is None:
-            return MarginFit(self, LinearFunctions(recipe, training, l1=self.norm == "l1"))
-        return MarginFit(self, KernelFunctions(recipe, training))
+            return MarginFit(self, LinearFunctions(self, training))
+        return MarginFit(self, KernelFunctions(self, kernel_settings(self), training))
+
+    def _training(self, given: FitArguments) -> Training:
+        """Read and check a training set, and sequences without labels as far as kernels look at them."""
+        settings = kernel_settings(self) if self.kernel is not None else None
+        if settings is not None and settings.edge_part is not None:
+            require_labelling(structure_of(self.structure), "The part 'edge_kernel'")
+        return Reader(
+            self.structure,
+            self.features,
+            HingeSettings(self.rescaling, self.cost),
+            self.constraints,
+            self.classes,
+            own=looked_at(self.parts) if settings is None else settings.own,
+            verbatim=settings is not None and takes_objects(self.kernel),
+            missing=settings is not None and settings.takes_missing,
+            looks=settings is not None and settings.uses_unlabelled,
+        ).read(given)
 
     def _require_solvable(self) -> None:
         """Refuse a solver of another problem."""
@@ -225,22 +243,6 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
                 raise InputError(f"The penalty of the part {name!r} is 0; StructuredSVM needs one above 0.")
             if isinstance(part, Part) and part.norm is not None:
                 raise InputError(f"The part {name!r} has a norm; StructuredSVM has norm='l1' for all parts.")
-
-    def _recipe(self) -> KernelRecipe:
-        return KernelRecipe(
-            kernel="linear" if self.kernel is None else self.kernel,
-            penalty=self.penalty,
-            parts=self.parts,
-            features=self.features,
-            structure=self.structure,
-            loss=HingeSettings(self.rescaling, self.cost),
-            constraints=self.constraints,
-            classes=self.classes,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            run=self.run,
-            random_state=self.random_state,
-        )
 
     def _model(self) -> Model:
         if getattr(self, "coef_", None) is None:

@@ -92,14 +92,12 @@ SETTINGS = (
 """Those of a linear chain that change its problem."""
 KERNEL_SETTINGS = (
     "kernel",
-    "kernel_weights",
     "penalty",
     "parts",
     "structure",
     "loss",
     "basis",
     "random_state",
-    "dtype",
 )
 """Those of a kernel model, with what its elements depend on."""
 

@@ -34,9 +34,8 @@ from ..models.labeller import SequenceLabeller
 from ..models.learnt import ONLINE
 from ..models.linear import LabelledSet, online_parts, read_labelled
 from ..models.model import Model, dense, fitted_structure
-from ..models.online_held_out import HeldOut, Reached
 from ..models.parts import BoundParts, FreeScores, LinearScores, Part, Parts, looked_at, parts_of
-from ..models.trail import Trail, flat, unflat
+from ..models.trail import HeldOut, Reached, Trail, flat, unflat
 from ..objective import Problem, Term
 from ..online import AnySweep, Descent, InstanceSweep, OnlineRule, Sweep
 from ..solvers import Progress, Reason

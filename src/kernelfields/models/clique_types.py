@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 
 from ..data.training import Training
 from ..errors import InputError
+from ..fitting.run import precision_of
 from ..kernels import Columns, Weighted, as_kernel
 from ..objective import Term
 from ..structures import Chain, Graph, Structure
 from ..tables import structure_of
-from .kernel_recipe import KernelRecipe
+from .kernel_problem import part_data
+from .kernel_settings import KernelSettings
 from .parts import FreeScores, KernelScores, Part, Parts
 
 
@@ -47,11 +49,11 @@ class CliqueType(ABC):
             )
         return {"parts": Parts({**present["parts"], name: part})}
 
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+    def term(self, model: Any, settings: KernelSettings, training: Training) -> Term:
         """Return the space of the part on the training set of the extended model, with its penalty."""
-        (name, part), data = self.part, recipe.part_data(training)
-        penalty = recipe.penalty_of(name) if part.penalty is None else part.penalty
-        return Term(name, part.bind(data).space(data, recipe.dtype), penalty)
+        (name, part), data = self.part, part_data(training, model.run, model.random_state)
+        penalty = settings.penalty_of(name) if part.penalty is None else part.penalty
+        return Term(name, part.bind(data).space(data, precision_of(model.run)), penalty)
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """Return how many numbers there are to choose, beyond those of fewer labels; a refusal if many."""

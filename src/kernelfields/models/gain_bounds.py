@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,9 @@ from ..data.training import Training
 from ..errors import InputError, TableSizeError
 from ..structures import SumOracle
 from .clique_types import CliqueType
+from .fit.steps import FitArguments
 from .graph_cliques import LabelPair
-from .kernel_recipe import KernelRecipe
+from .kernel_settings import kernel_settings
 from .pair_gains import LabelPairGains, neighbours, separator
 
 
@@ -73,7 +73,7 @@ def gain_bound(model: Any, candidate: CliqueType, X: Any, y: Any, **given: Any) 
     if training.forbidden is not None:
         offset = offset_of(training.forbidden, training.batch, np.float64)
         theta = {clique: values + offset[clique] for clique, values in theta.items()}
-    term = candidate.term(_recipe(extended), training)
+    term = candidate.term(extended, kernel_settings(extended), training)
     _require_penalty(candidate, term.penalty)
     mismatch = term.space.representer(training.loss.at(theta).gradient[term.space.clique])
     return term.space.inner(mismatch, mismatch) / (2 * term.penalty)
@@ -100,10 +100,10 @@ def _pair_gains(
         return None
     extension(model, first)  # refuses what does not go with it
     training = _training(model, X, y, **given)
-    loss, recipe = training.loss, _recipe(model)
+    loss, penalty = training.loss, kernel_settings(model).penalty_of("edges")
     if not loss.likelihood or not isinstance(training.batch, SumOracle):
         return None
-    _require_penalty(first, recipe.penalty_of("edges"))
+    _require_penalty(first, penalty)
     scores = model._model().scores(training.inputs, training.batch).scores
     structure: Any = training.structure
     return LabelPairGains(
@@ -112,31 +112,14 @@ def _pair_gains(
         scores,
         training.encoded.labels,
         structure.pairs,
-        penalty=recipe.penalty_of("edges"),
+        penalty=penalty,
         weights=training.weights,
     )
 
 
 def _training(model: Any, X: Any, y: Any, **given: Any) -> Training:
-    lengths, weights = given.get("lengths"), given.get("sample_weight")
-    if _is_linear(model):
-        linear: Training = model._training(X, y, lengths, weights)
-        return linear
-    return _recipe(model).read(X, y, lengths, weights)
-
-
-def _recipe(model: Any) -> KernelRecipe:
-    """Return the settings of a kernel model; a linear one is that of the linear kernel."""
-    if not _is_linear(model):
-        own: KernelRecipe = model._recipe()
-        return own
-    named = {"kernel": "linear", **model.get_params(deep=False)}
-    return KernelRecipe(**{f.name: named[f.name] for f in fields(KernelRecipe) if f.name in named})
-
-
-def _is_linear(model: Any) -> bool:
-    """Whether it is a CRF; else it is a kernel CRF, which keeps its settings in a recipe."""
-    return not hasattr(model, "_recipe")
+    training: Training = model._training(FitArguments(X, y, given.get("lengths"), given.get("sample_weight")))
+    return training
 
 
 def _require_penalty(candidate: CliqueType, penalty: float) -> None:

@@ -19,7 +19,7 @@ from ..spaces import Free
 from ..structures import ApproximateSum, Graph, Grid, MultiLabel, Structure
 from ..tables import loss_settings, structure_of
 from .clique_types import CliqueFamily, CliqueType
-from .kernel_recipe import KernelRecipe
+from .kernel_settings import KernelSettings
 from .parts import FACTOR, FreeScores, Part, Parts, fixed_measure, looked_at
 
 
@@ -61,13 +61,13 @@ class LabelPair(CliqueType):
             raise InputError(f"{self.name} is for structure=MultiLabel(edges=[...]).")
         return structure.numbers(self.name, (self.first, self.second))
 
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+    def term(self, model: Any, settings: KernelSettings, training: Training) -> Term:
         """Return the pair's part of V."""
         require_exact(training)
         first, second = self.numbers(training.structure)
         mine = np.zeros((training.edge_batch.n_labels,) * 2, dtype=bool)
         mine[2 * first : 2 * first + 2, 2 * second : 2 * second + 2] = True
-        return Term("edges", Free(training.batch, "edge", support=mine), recipe.penalty_of("edges"))
+        return Term("edges", Free(training.batch, "edge", support=mine), settings.penalty_of("edges"))
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """1: whether both go together."""
@@ -128,10 +128,10 @@ class UnusedCliques(CliqueType):
         """Return the table that all cliques of the type share."""
         return FACTOR + self.type, FreeScores(on=self.type)
 
-    def term(self, recipe: KernelRecipe, training: Training) -> Term:
+    def term(self, model: Any, settings: KernelSettings, training: Training) -> Term:
         """Return the space of the table."""
         require_exact(training)
-        return super().term(recipe, training)
+        return super().term(model, settings, training)
 
     def freedom(self, structure: Structure, n_labels: int) -> int:
         """Return how many numbers tell labels apart; half of them where two labels may swap."""

@@ -22,7 +22,7 @@ from ..persistence.fields import Field, Sizes
 from ..selection import Selection
 from ..structures import Chain, Graph, Tree
 from ..tables import CONSTRAINTS, choose, structure_of
-from .kernel_recipe import read_basis
+from .kernel_settings import read_basis
 from .parts import AnyPart, FixedScores, KernelScores, Parts
 from .vertex_kernels import takes_objects
 

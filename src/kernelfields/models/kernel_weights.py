@@ -4,78 +4,84 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from ..arrays import Array
 from ..data.labels import UNOBSERVED
+from ..data.training import Training
 from ..errors import InputError, warn_user
-from ..gram import gram_of
-from ..kernels import Kernel, Scaled, alignments, check_gram, shares_of
+from ..kernels import Scaled, alignments, shares_of
 from ..kernels.weighted import ALIGNMENT, CERTIFICATE
-from ..objective import Certificate, Geometry, Point, Problem, Term, WeightCut, weight_cut
+from ..objective import Certificate, Geometry, Point, Problem, WeightCut, weight_cut
 from ..solvers import Reason, Solver, Stop
-from ..spaces import Expansion
 from ..structures import LabelledBatch
-from .kernel_training import KernelTraining
-from .vertex_kernels import LabelGroup, VertexKernels
+from .kernel_problem import fixed_scores
+from .kernel_settings import EDGE_KERNEL, KERNEL, KernelSettings
+from .parts import BoundKernel, BoundParts, KernelScores, Part, PartData, fixed_measure, norms_of
+from .views import FIRST
 
 
 class WeighedKernels(NamedTuple):
-    """A training set with one kernel made of several, and what is known of their weights."""
+    """Settings with one kernel made of several, and what is known of their weights."""
 
-    data: KernelTraining
+    settings: KernelSettings
     weights: Array
     """μ, (M,)."""
     bound: float | None
     """No weights and no functions have an objective below; None if it is not known."""
 
 
-def weigh_kernels(data: KernelTraining, solver: Solver) -> WeighedKernels:
-    """Return the training set with the kernel Σ_m (μ_m/s_m) k_m.
+def weigh_kernels(
+    model: Any, by: str, settings: KernelSettings, training: Training, data: PartData, solver: Solver
+) -> WeighedKernels:
+    """Return settings with the kernel Σ_m (μ_m/s_m) k_m, settled on the training set.
 
     s_m is the spread of k_m over labelled observations, its mean squared distance from the mean: kernels are
     brought to the same scale, and the penalty means the same whatever scale they had.
     """
-    recipe = data.recipe
-    _require_weighable(data)
-    kernels = recipe.kernel
-    labels = data.training.encoded.labels
+    _require_weighable(settings, training, by)
+    found = BoundParts.of(_apart(settings), data).bound
+    bound: list[BoundKernel] = [one for one in found.values() if isinstance(one, BoundKernel)]
+    kernels = [one.kernel for one in bound]
+    labels = training.encoded.labels
     observed = np.flatnonzero(labels != UNOBSERVED)
-    for kernel in kernels:
-        check_gram(kernel, data.training.inputs.features)
-    found = alignments(kernels, data.observations[data.rows[observed]], labels[observed])
-    bound = None
-    if recipe.kernel_weights == ALIGNMENT:
-        weights = shares_of(found)
+    aligned = alignments(kernels, bound[0].observations[bound[0].rows[observed]], labels[observed])
+    lowest = None
+    if by == ALIGNMENT:
+        weights = shares_of(aligned)
     else:
-        _require_spread(found.spreads)
-        weights, certificate = certified_weights(data, kernels, found.spreads, solver)
-        bound = certificate.lower_bound
-    return WeighedKernels(_merged(data, kernels, weights, found.spreads), weights, bound)
-
-
-def _merged(data: KernelTraining, kernels: list[Kernel], weights: Array, spreads: Array) -> KernelTraining:
-    """Return the training set with the weighed kernels, those without weight left out."""
+        _require_spread(aligned.spreads)
+        weights, certificate = certified_weights(model, settings, training, data, aligned.spreads, solver)
+        lowest = certificate.lower_bound
     kept = [m for m in range(len(kernels)) if weights[m] > 0]
-    several = [Scaled(kernels[m], float(weights[m] / spreads[m])) for m in kept]
-    recipe = replace(data.recipe, kernel=several)
-    merged = VertexKernels.of(several, recipe.penalty, data.training.encoded.classes)
-    edge_kernel = merged.kernel if recipe.edge_kernel is True else data.edge_kernel
-    return replace(data, recipe=recipe, kernels=merged, edge_kernel=edge_kernel)
+    scaled = [Scaled(kernels[m], float(weights[m] / aligned.spreads[m])) for m in kept]
+    return WeighedKernels(replace(settings, kernel=scaled), weights, lowest)
 
 
-def _require_weighable(data: KernelTraining) -> None:
-    recipe = data.recipe
-    if isinstance(recipe.penalty, list | tuple):
+def _apart(settings: KernelSettings) -> dict[str, Part]:
+    """Return a function of vertices for every kernel."""
+    return {
+        f"{KERNEL} {m}": KernelScores(kernel, view=FIRST, penalty=1.0)
+        for m, kernel in enumerate(settings.several or [])
+    }
+
+
+def _require_weighable(settings: KernelSettings, training: Training, by: str) -> None:
+    if isinstance(settings.penalty, list | tuple):
         raise InputError("Weighted kernels need one penalty: several are weights already.")
-    if not isinstance(data.training.batch, LabelledBatch):
+    if not isinstance(training.batch, LabelledBatch):
         raise InputError("Weighted kernels need a structure whose vertices have labels.")
-    if recipe.kernel_weights == CERTIFICATE:
-        given: dict[str, object] = {"basis": recipe.approximation, "norms of parts": recipe.norms or None}
-        given["an edge_kernel without a kernel of its own"] = True if recipe.edge_kernel is True else None
+    if by == CERTIFICATE:
+        given: dict[str, object] = {
+            "basis": settings.approximation,
+            "norms of parts": norms_of(settings.parts) or None,
+        }
+        edge = settings.edge_part
+        shares = edge is not None and edge.kernel is None
+        given["an edge_kernel without a kernel of its own"] = True if shares else None
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"Weighted(by='certificate') does not go with {name}.")
@@ -101,7 +107,12 @@ class CertifiedWeights(NamedTuple):
 
 
 def certified_weights(
-    data: KernelTraining, kernels: Sequence[Kernel], spreads: Array, solver: Solver
+    model: Any,
+    settings: KernelSettings,
+    training: Training,
+    data: PartData,
+    spreads: Array,
+    solver: Solver,
 ) -> CertifiedWeights:
     """Minimise, over functions f_m of all kernels and over weights μ ≥ 0 with Σ_m μ_m = 1,
 
@@ -113,12 +124,11 @@ def certified_weights(
     The next weights are, in turn, those best for the functions of the best fit, μ_m ∝ √s_m ‖f_m‖, where the
     derivatives −(λ/2) s_m ‖f_m‖²/μ_m² are equal, and half way from the best to the minimum of the model.
     """
-    problem = _problem(data, kernels)
-    names = [term.name for term in problem.terms[: len(kernels)]]
-    penalties = dict(zip(names, data.kernels.penalty * spreads, strict=True))
-    tol, weights = data.recipe.tol, np.full(len(kernels), 1 / len(kernels))
-    stop = Stop(gap=0.1 * tol, gradient=1e-3 * tol, iterations=data.recipe.max_iter)
-    least = 1e-3 * tol / len(kernels)
+    problem, names, M = _problem(settings, training, data), list(_apart(settings)), len(spreads)
+    penalties = dict(zip(names, settings.first_penalty * spreads, strict=True))
+    tol, weights = model.tol, np.full(M, 1 / M)
+    stop = Stop(gap=0.1 * tol, gradient=1e-3 * tol, iterations=model.max_iter)
+    least = 1e-3 * tol / M
     element, cuts, bound = problem.zero(), [], -np.inf
     best = _Fit(np.inf, weights, weights)
     for turn in range(ROUNDS):
@@ -177,19 +187,13 @@ def _lowest(cuts: Sequence[WeightCut]) -> _Lowest:
     return _Lowest(np.maximum(found.x[:M], 0.0), float(bound))
 
 
-def _problem(data: KernelTraining, kernels: Sequence[Kernel]) -> Problem:
+def _problem(settings: KernelSettings, training: Training, data: PartData) -> Problem:
     """Return the objective with a term for each kernel in front, in double."""
-    terms: list[Term] = []
-    limit = data.recipe.run.memory_limit
-    for m, kernel in enumerate(kernels):
-        alone = replace(data, kernels=VertexKernels((LabelGroup(kernel, None),), 1.0), edge_kernel=None)
-        gram = gram_of(kernel, data.observations, np.dtype(np.float64), limit)
-        terms += [replace(term, name=f"kernel {m}") for term in alone.terms(Expansion, {id(kernel): gram})]
-    if data.edge_kernel is not None:
-        gram = gram_of(data.edge_kernel, data.observations, np.dtype(np.float64), limit)
-        values = {id(kernel): gram for kernel in data.every_kernel}
-        terms.append(data.terms(Expansion, values)[-1])
-    problem = data.problem(terms)
+    edge = settings.vertex_parts(training.encoded.classes).get(EDGE_KERNEL)
+    edges = {} if edge is None else {EDGE_KERNEL: edge}
+    parts = BoundParts.of({**_apart(settings), **edges, **settings.other_parts(training.batch)}, data)
+    offset = fixed_scores(fixed_measure(settings.parts), training)
+    problem = Problem.of(training.loss, parts.terms(), offset)
     if not problem.certifiable:
         raise InputError(
             "Weighted(by='certificate') needs a convex loss, all labels observed and all penalties above 0."

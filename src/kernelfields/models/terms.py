@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from .. import solvers
-from ..arrays import Array
 from ..distributed import SHARING
 from ..errors import InputError
 from ..objective import L1Norm, Norm, Problem
@@ -44,7 +43,7 @@ def solver_for(solver: solvers.Solver, norms: Mapping[str, Norm], given: Any) ->
     raise InputError(f"solver is {given!r}; with l1 or norms of parts it must be {allowed}.")
 
 
-def kernel_solver(solver: solvers.Solver, recipe: Any, problem: Problem) -> solvers.Solver:
+def kernel_solver(solver: solvers.Solver, model: Any, problem: Problem) -> solvers.Solver:
     """Return the solver of a kernel model: "auto" is `ExponentiatedGradient` where that suits and pays.
 
     A posterior is one around the optimum, which has to be a point with a small gradient, not one with
@@ -52,12 +51,12 @@ def kernel_solver(solver: solvers.Solver, recipe: Any, problem: Problem) -> solv
     """
     from ..objective import EntropyDual
 
-    automatic = isinstance(recipe.solver, str) and recipe.solver == "auto"
+    automatic = isinstance(model.solver, str) and model.solver == "auto"
     if not automatic and not isinstance(solver, solvers.ExponentiatedGradient):
         return solver
-    if automatic and (recipe.posterior is not None or not _pays(problem)):
+    if automatic and (model.posterior is not None or not _pays(problem)):
         return solver
-    suits = EntropyDual.suits(problem, recipe.run.memory_limit) and SHARING.get() is None
+    suits = EntropyDual.suits(problem, model.run.memory_limit) and SHARING.get() is None
     if not automatic and not suits:
         raise InputError(
             "solver='exponentiated-gradient' is for chains with the log loss and one kernel, whose Gram "
@@ -73,20 +72,12 @@ def _pays(problem: Problem) -> bool:
     return int(lengths.sum()) > FEW and int(lengths @ lengths) <= LONG * int(lengths.sum())
 
 
-def answer_rows(batch: StructureBatch, rows: Array | None = None) -> Array | None:
-    """Return which observation each answer sees: its own row, or the one of ``rows``.
-
-    None stands for the row of its vertex, which batches of labellings know by themselves.
-    """
-    if rows is not None or isinstance(batch, LabelledBatch):
-        return rows
-    return np.arange(batch.cliques[batch.answer].count)
-
-
 def answer_features(
     batch: StructureBatch, features: Any, observed: WeightPairs | None = None, fast: bool = False
 ) -> LinearFeatures | SparseFeatures:
     """Return linear functions of the features of answers; ``fast`` prepares sparse ones for many products."""
     if sparse.issparse(features) and (fast or observed is not None) and isinstance(batch, LabelledBatch):
         return SparseFeatures(batch, batch.answer, features, observed)
-    return LinearFeatures(batch, batch.answer, features, answer_rows(batch))
+    # batches of labellings know the row of every vertex by themselves
+    rows = None if isinstance(batch, LabelledBatch) else np.arange(batch.cliques[batch.answer].count)
+    return LinearFeatures(batch, batch.answer, features, rows)

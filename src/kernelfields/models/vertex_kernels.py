@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
-from ..data.labels import index_of
-from ..errors import InputError
 from ..gram import kernel_times
 from ..kernels import Kernel, ProductKernel, Weighted, as_kernel
 from ..kernels.feature_map import features_of
@@ -38,20 +34,9 @@ class VertexKernels:
     penalty: float
     """λ of all of them."""
 
-    @classmethod
-    def of(cls, spec: Any, penalty: Any, classes: Array) -> VertexKernels:
-        """Read ``kernel``, as `settled_kernels` returns it, and ``penalty`` of a kernel model."""
-        if isinstance(spec, Mapping):
-            return cls(_by_label(spec, classes), _one(penalty))
-        if isinstance(spec, list | tuple):
-            return _merged(spec, penalty)
-        return cls((LabelGroup(spec, None),), _one(penalty))
-
     @property
     def kernel(self) -> Kernel:
         """The only kernel."""
-        if len(self.groups) != 1:
-            raise InputError("Edges need a kernel of their own where every label has its own kernel.")
         return self.groups[0].kernel
 
     def by_label(self, classes: Array) -> Kernel | dict[Hashable, Kernel]:
@@ -74,26 +59,6 @@ class VertexKernels:
 def own_kernel(spec: Any) -> Kernel:
     """Return a kernel that later changes of the one given leave alone; arrays in its settings are shared."""
     return as_kernel(spec) if isinstance(spec, str) else _copied(as_kernel(spec))
-
-
-def settled_kernels(spec: Any, observations: Any, known: dict[Hashable, Kernel]) -> Any:
-    """Return what users gave as kernels of vertices, each as it is on these observations."""
-    if isinstance(spec, Mapping):
-        return {label: settled_kernel(one, observations, known) for label, one in spec.items()}
-    if isinstance(spec, list | tuple):
-        return [settled_kernel(one, observations, known) for one in spec]
-    return settled_kernel(spec, observations, known)
-
-
-def settled_kernel(spec: Any, observations: Any, known: dict[Hashable, Kernel]) -> Kernel:
-    """Return a kernel of the model's own, as it is on these observations.
-
-    ``known`` holds those that were settled before, by name or identity: what is one stays one.
-    """
-    key = spec if isinstance(spec, str) else id(spec)
-    if key not in known:
-        known[key] = own_kernel(spec).on(observations)
-    return known[key]
 
 
 def _copied(setting: Any) -> Any:
@@ -153,44 +118,3 @@ def takes_missing(model: Any) -> bool:
     several += [known.get("edge_kernel_"), *(getattr(one, "kernel", None) for one in maps)]
     kernels = [one for one in several if isinstance(one, Kernel)]
     return bool(kernels) and all(one.takes_missing for one in kernels)
-
-
-def first_penalty(penalty: Any) -> float:
-    """λ of the first kernel, which is that of all other functions of single labels."""
-    return float(penalty[0]) if isinstance(penalty, list | tuple) else float(penalty)
-
-
-def _one(penalty: Any) -> float:
-    if isinstance(penalty, list | tuple):
-        raise InputError("Several penalties need as many kernels.")
-    return float(penalty)
-
-
-def _merged(kernels: Sequence[Kernel], penalty: Any) -> VertexKernels:
-    """Σ_i k_i/λ_i with λ = 1: the same functions at the same price, in one Gram matrix."""
-    if not kernels:
-        raise InputError("The list of kernels is empty.")
-    found = list(kernels)
-    if not isinstance(penalty, list | tuple):
-        return VertexKernels((LabelGroup(reduce(add, found), None),), float(penalty))
-    if len(penalty) != len(found):
-        raise InputError(f"There are {len(found)} kernels, but {len(penalty)} penalties.")
-    if not all(value > 0 for value in penalty):
-        raise InputError("The penalties of several kernels must be positive.")
-    parts = [kernel * (1.0 / float(value)) for value, kernel in zip(penalty, found, strict=True)]
-    return VertexKernels((LabelGroup(reduce(add, parts), None),), 1.0)
-
-
-def _by_label(kernels: Mapping[Any, Kernel], classes: Array) -> tuple[LabelGroup, ...]:
-    """One group per distinct object among the kernels."""
-    index = index_of(classes)
-    unknown = [label for label in kernels if label not in index]
-    missing = [label for label in index if label not in kernels]
-    if unknown or missing:
-        what = f"has the unknown label {unknown[0]!r}" if unknown else f"lacks the label {missing[0]!r}"
-        raise InputError(f"kernel {what}.")
-    members: dict[int, list[int]] = {}
-    for label, kernel in kernels.items():
-        members.setdefault(id(kernel), []).append(index[label])
-    distinct = {id(kernel): kernel for kernel in kernels.values()}
-    return tuple(LabelGroup(kernel, np.array(sorted(members[key]))) for key, kernel in distinct.items())

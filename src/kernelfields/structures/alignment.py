@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -55,7 +54,7 @@ class AlignmentBatch(PairBatch, MaxOracle, CovarianceOracle, SampleOracle, KBest
     27
     """
 
-    factors: Mapping[str, Any] = MappingProxyType({"jump": None})
+    named_cliques = ("jump",)
     """The clique types besides pairs whose scores are learnt."""
 
     def __init__(self, shapes: npt.ArrayLike, max_jump: int = 5) -> None:

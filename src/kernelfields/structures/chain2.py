@@ -11,7 +11,6 @@ import numpy.typing as npt
 from .. import native
 from ..arrays import Array, offsets_of
 from ..checks import require_ids, require_weights
-from ..errors import InputError
 from ._base import Cliques, Scores, require_feasible
 from ._labelled_base import SequenceBatch, require_best, require_draws, require_labels, score_array
 from ._oracles import Labelling, Labellings, Marginals
@@ -131,11 +130,13 @@ class SecondOrderChainBatch(SequenceBatch):
         return np.stack([last - 2, last - 1, last]).T
 
     def _untied(self, names: list[str]) -> Self:
-        if "triple" in names:
-            raise InputError(
-                "These chains share the scores of triples; Chain(order=2).on(…, own={'triple'}) has each."
-            )
-        return type(self)(self._offsets, self.n_labels, shared_edges=False)
+        shared_edges = self.shared_edges and "edge" not in names
+        batch = type(self)(self._offsets, self.n_labels, shared_edges=shared_edges)
+        if "triple" not in names:
+            return batch
+        from .own_triples import untie_triples
+
+        return untie_triples(batch)  # type: ignore[return-value]  # graphs, of the same cliques
 
     def _arrays(self, scores: Scores, dtype: npt.DTypeLike | None = None) -> tuple[Array, Array, Array]:
         """Scores as the core wants them, in one precision, shapes checked."""

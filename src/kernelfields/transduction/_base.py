@@ -12,8 +12,7 @@ from scipy import sparse
 from ..arrays import Array, label_array
 from ..checks import Check, require_positive, require_settings, require_unmasked, shown, whole
 from ..data.labels import UNOBSERVED, encode
-from ..data.partial_labels import read_partial_labels
-from ..data.rows import Rows, read_rows
+from ..data.rows import Rows, read_partial_labels, read_rows
 from ..data.types import Items, Outputs
 from ..errors import InputError, warn_user
 from ..fitting.provenance import Provenance, provenance_of_rows

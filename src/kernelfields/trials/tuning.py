@@ -13,7 +13,7 @@ import numpy as np
 from ..approximation import Approximation, Nystroem
 from ..checks import require_flag, require_whole
 from ..fitting.copies import silent_copy
-from ..models.kernel_recipe import read_basis
+from ..models.kernel_settings import read_basis
 from .bounded import End, fit_within
 from .clock import BudgetClock, budget_seconds, duration
 from .grid import PENALTY, chosen_words, combinations, edge_notes, label_of, usual_grid

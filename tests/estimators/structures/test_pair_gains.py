@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from kernelfields import CRF, KernelCRF, Run
+from kernelfields.models.fit.steps import FitArguments
 from kernelfields.models.gain_bounds import extension, gain_bound, gain_bounds
 from kernelfields.models.graph_cliques import LabelPair, LabelPairs
 from kernelfields.models.pair_gains import SIGNS, LabelPairGains, neighbours, separator, shifted
@@ -18,7 +19,7 @@ GRAPHS = {"none": [], "one": [(0, 1)], "path": [(0, 1), (1, 2)], "cycle": [(0, 1
 
 
 def gains_of(model, X, y):
-    training = model._training(X, y, None, None)
+    training = model._training(FitArguments(X, y))
     scores = model._model().scores(training.inputs, training.batch).scores
     structure = training.structure
     return LabelPairGains(

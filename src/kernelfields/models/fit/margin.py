@@ -17,14 +17,21 @@ from ...fitting.digest import digest
 from ...fitting.held_out import HeldOutSet
 from ...fitting.run import Found, exact_certificate, open_observer, precision_of, previous
 from ...objective import BlockDual, DetourDual, Detours, L1Norm, Point, Problem
-from ...solvers import CuttingPlane, DualAscent, LinearProgramming, Observer, Progress, Reason, Result
+from ...solvers import CuttingPlane, DualAscent, LinearProgramming, Observer, Progress, Reason, Result, Stop
 from ...structures import StructureBatch
 from ..attributes import keep_scorers
-from ..expansion import expand
-from ..kernel_recipe import KernelRecipe
-from ..kernel_training import KernelTraining, fixed_scores
-from ..parts import BoundParts, LinearScores, Part, PartData, compose, feature_parts, free_parts
-from .kernel import keep_functions
+from ..kernel_problem import KernelProblem, fixed_scores, part_data
+from ..kernel_settings import KernelSettings
+from ..parts import (
+    BoundParts,
+    LinearScores,
+    Part,
+    PartData,
+    compose,
+    feature_parts,
+    fixed_measure,
+    free_parts,
+)
 from .margin_solvers import handed_over, margin_dual, margin_solver
 from .steps import Fit, Mode, keep_end, keep_training
 
@@ -62,7 +69,8 @@ class MarginFit(Fit):
 
     def __init__(self, model: Any, functions: MarginFunctions) -> None:
         self.model, self.functions = model, functions
-        self.training, self.problem, self.stop = functions.training, functions.problem, functions.recipe.stop
+        self.training, self.problem = functions.training, functions.problem
+        self.stop = Stop(gap=model.tol, gradient=1e-2 * model.tol, iterations=model.max_iter)
         self.solver = margin_solver(model, self.problem)
         self.dual = margin_dual(model, self.solver, self.problem, self.training)
         self.history: list[Round] = []
@@ -134,13 +142,12 @@ class MarginFit(Fit):
 
     def _take(self, model: Any, point: Point) -> None:
         self.functions.take(model, point)
-        keep_training(model, self.training, self.functions.recipe.base_measure)
+        keep_training(model, self.training, fixed_measure(self.model.parts))
 
 
 class MarginFunctions(ABC):
     """Functions of the input that a structured SVM learns."""
 
-    recipe: KernelRecipe
     training: Training
     problem: Problem
 
@@ -150,44 +157,45 @@ class MarginFunctions(ABC):
 
 
 class LinearFunctions(MarginFunctions):
-    """⟨w_y, x⟩: the model has ``coef_``; with ``l1`` penalties are λ‖w‖₁ instead of (λ/2)‖w‖²."""
+    """⟨w_y, x⟩: the model has ``coef_``; with ``norm="l1"`` penalties are λ‖w‖₁ instead of (λ/2)‖w‖²."""
 
-    def __init__(self, recipe: KernelRecipe, training: Training, *, l1: bool = False) -> None:
-        self.recipe, self.training = recipe, training
+    def __init__(self, model: Any, training: Training) -> None:
+        self.training = training
         features = training.inputs.features.astype(np.float64, copy=False)
-        data = PartData(training.batch, features, random=recipe.random_state, fast=False)
-        self.parts = BoundParts.of(self._parts(training.batch, l1=l1), data)
-        self.problem = Problem.of(training.loss, self.parts.terms(), fixed_scores(recipe, training))
+        data = PartData(training.batch, features, random=model.random_state, fast=False)
+        self.parts = BoundParts.of(_linear_parts(model, training.batch), data)
+        offset = fixed_scores(fixed_measure(model.parts), training)
+        self.problem = Problem.of(training.loss, self.parts.terms(), offset)
 
     def take(self, model: Any, point: Point) -> None:
         """Make attributes of a model of the weights."""
         scorers = self.parts.scorers(point.problem, point.element)
         keep_scorers(model, scorers, len(self.training.encoded.classes))
 
-    def _parts(self, batch: StructureBatch, *, l1: bool) -> dict[str, Part]:
-        defaults = {"features": LinearScores(), **free_parts(batch), **feature_parts(batch)}
-        parts = compose(defaults, self.recipe.parts, self.recipe.first_penalty)
-        if not l1:
-            return parts
-        return {
-            name: replace(one, penalty=0.0, norm=L1Norm(float(one.penalty or 0.0)))
-            for name, one in parts.items()
-        }
+
+def _linear_parts(model: Any, batch: StructureBatch) -> dict[str, Part]:
+    defaults = {"features": LinearScores(), **free_parts(batch), **feature_parts(batch)}
+    parts = compose(defaults, model.parts, model.penalty)
+    if model.norm != "l1":
+        return parts
+    return {
+        name: replace(one, penalty=0.0, norm=L1Norm(float(one.penalty or 0.0))) for name, one in parts.items()
+    }
 
 
 class KernelFunctions(MarginFunctions):
     """Σ_o k(x, x_o) α_{o,y}: the model has ``basis_`` and ``dual_coef_``."""
 
-    def __init__(self, recipe: KernelRecipe, training: Training) -> None:
-        self.data, self.training = KernelTraining.of(recipe, training), training
-        self.recipe = self.data.recipe
+    def __init__(self, model: Any, settings: KernelSettings, training: Training) -> None:
+        self.training = training
+        data = part_data(training, model.run, model.random_state)
         # support vectors are what a linear kernel is asked for here: without a kernel there are weights
-        self.expanded = expand(self.data, weights=False)
-        self.problem = self.expanded.problem
+        self.functions = KernelProblem(model, settings, training, data, as_weights=False)
+        self.problem = self.functions.problem
 
     def take(self, model: Any, point: Point) -> None:
         """Make attributes of a model of the support vectors and their coefficients."""
-        keep_functions(model, self.data, self.expanded, point)
+        self.functions.keep(model, point)
 
 
 class Ended(NamedTuple):

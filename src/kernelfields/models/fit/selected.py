@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,9 @@ from ...data.training import Training, require_labelling
 from ...errors import InputError, warn_user
 from ...fitting.digest import digest
 from ...fitting.held_out import HeldOutSet
-from ...fitting.run import Found, open_observer, previous, search
+from ...fitting.run import Found, open_observer, precision_of, previous, search
 from ...gram import KernelBlocks, origins
-from ...kernels import Kernel, check_gram
+from ...kernels import Kernel
 from ...objective import Problem
 from ...observations import in_precision
 from ...selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason
@@ -25,15 +26,14 @@ from ...solvers import Reason, Solver, Stop
 from ...structures import Chain, marginal_parts
 from ...tables import LOW_RANK_SOLVERS, choose, structure_of
 from ..attributes import attributes_of
-from ..expansion import Gathered
-from ..kernel_recipe import KernelRecipe
-from ..kernel_training import KernelTraining, fixed_scores
+from ..kernel_problem import Gathered, fixed_scores, held_out_scores, precision_of_search
+from ..kernel_settings import EDGE_KERNEL, KERNEL, KernelSettings
 from ..model import KnownScores, Model
-from ..parts import BoundParts
+from ..parts import BoundParts, KernelScores, PartData, fixed_measure
 from ..scorers import fuse_scorers
 from ..separate_kernels import SeparateKernels
-from ..vertex_kernels import VertexKernels
-from .kernel import held_out_fixed, keep_weights
+from ..vertex_kernels import LabelGroup, VertexKernels
+from .kernel import keep_weights
 from .steps import Fit, Mode, keep_end, keep_objective, keep_training
 
 if TYPE_CHECKING:
@@ -47,8 +47,12 @@ class SelectedFit(Fit):
     ----------
     model : KernelModel
         The settings.
-    data : KernelTraining
-        The training set, and the kernels that look at it.
+    settings : KernelSettings
+        What is learnt.
+    training : Training
+        The training set.
+    data : PartData
+        What parts see of it.
     selection : Selection
         How spaces grow.
     weighed : WeighedKernels, optional
@@ -58,48 +62,53 @@ class SelectedFit(Fit):
     def __init__(
         self,
         model: Any,
-        data: KernelTraining,
+        settings: KernelSettings,
+        training: Training,
+        data: PartData,
         selection: Selection,
         weighed: WeighedKernels | None = None,
     ) -> None:
-        self.model, self.data, self.selection, self.weighed = model, data, selection, weighed
-        self.recipe, self.training = data.recipe, data.training
-        self.chosen = task_of(data, selection)
+        self.model, self.training, self.selection, self.weighed = model, training, selection, weighed
+        self.measure = fixed_measure(settings.parts)
+        self.chosen = task_of(model, settings, training, data, selection)
         self.task = self.chosen.task
         self.observations = self.task.pools[next(iter(self.task.pools))].observations
 
     def search(self, held_out: HeldOutSet | None) -> Found:
         """Let the spaces grow, and fit all coefficients at the end."""
-        recipe, judge = self.recipe, None
+        model, judge = self.model, None
         if held_out is not None:
             judge = self._judge(held_out)
-        seed = int(random_state(recipe.random_state).randint(2**31 - 1))
-        last = previous(self.model) if recipe.warm_start else None
+        seed = int(random_state(model.random_state).randint(2**31 - 1))
+        last = previous(self.model) if model.warm_start else None
         before = None if last is None else getattr(last, "_growth", None)
-        with open_observer(recipe) as observer:
+        with open_observer(model) as observer:
             fresh = Growth(self.task, self.selection, seed, judge, observer)
             self.growth = continued(before, fresh)
             state = self.growth.run()
-        solver = choose(LOW_RANK_SOLVERS, recipe.solver, "solver")
-        found, self.state = finish(self.growth, state, solver, recipe.stop)
+        solver = choose(LOW_RANK_SOLVERS, model.solver, "solver")
+        stop = Stop(gap=model.tol, gradient=1e-2 * model.tol, iterations=model.max_iter)
+        found, self.state = finish(self.growth, state, solver, stop)
         return found
 
     def keep(self, model: Any, found: Found) -> None:
         """Make attributes of a model of what was found."""
         growth, classes = self.growth, self.training.encoded.classes
         functions, ends = gathered(self.chosen, self.state)
-        several, kernels = len(self.chosen.kernels) > 1, self.data.kernels
-        model._kernels = SeparateKernels(tuple(self.chosen.kernels), tuple(ends)) if several else kernels
+        several = len(self.chosen.kernels) > 1
+        model._kernels = (
+            SeparateKernels(tuple(self.chosen.kernels), tuple(ends)) if several else self.chosen.only
+        )
         model.kernel_ = model._kernels.by_label(classes)
         model.basis_, model.dual_coef_, model.edge_dual_coef_ = functions
         model.edge_kernel_, model.fourier_, model.certificate_space_ = (
-            self.data.edge_kernel,
+            self.chosen.edge_kernel,
             None,
             "selection",
         )
         for name, value in self._of_labels(found.point.problem, found.point.element, self.state).items():
             setattr(model, name, value)
-        keep_training(model, self.training, self.recipe.base_measure)
+        keep_training(model, self.training, self.measure)
         keep_end(model, self.training, found)
         keep_objective(model, found)
         keep_weights(model, self.weighed)
@@ -107,7 +116,7 @@ class SelectedFit(Fit):
         model.basis_origin_ = origins(model.basis_, self.observations, rows, offsets)
         model.path_, model.selected_ = list(growth.path), selected_of(self.state, rows)
         model.n_iter_, model.stop_reason_ = growth.visits, growth.ending.value
-        goes_on = self.recipe.warm_start or growth.ending is SelectionReason.INTERRUPTED
+        goes_on = self.model.warm_start or growth.ending is SelectionReason.INTERRUPTED
         model._growth = growth.at_rest() if goes_on else None
 
     def mode(self, found: Found) -> Mode:
@@ -131,8 +140,8 @@ class SelectedFit(Fit):
 
     def _judge(self, held_out: HeldOutSet) -> SelectionHeldOut:
         """Return what judges functions on held-out sequences."""
-        observations = in_precision(held_out.inputs.features, self.recipe.dtype)
-        fixed = held_out_fixed(self.recipe, self.training, held_out)
+        observations = in_precision(held_out.inputs.features, precision_of(self.model.run))
+        fixed = held_out_scores(self.measure, self.training, held_out)
         return SelectionHeldOut(self.task, observations, self.training, held_out, fixed, self.chosen.others)
 
 
@@ -142,64 +151,69 @@ class Chosen(NamedTuple):
     task: GrowthTask
     kernels: list[Kernel]
     """Those of vertices, one for every pool of them."""
+    edge_kernel: Kernel | None
+    only: VertexKernels
+    """Those of vertices, where there is one."""
     others: BoundParts
     """The parts that look at labels alone."""
 
 
-def task_of(data: KernelTraining, selection: Selection) -> Chosen:
+def task_of(
+    model: Any, settings: KernelSettings, training: Training, data: PartData, selection: Selection
+) -> Chosen:
     """Return the problem of a kernel model, with nothing selected yet."""
-    recipe, training, observations, rows = data.recipe, data.training, data.observations, data.rows
-    kernels, edge_kernel = data.kernels, data.edge_kernel
     require_labelling(training.structure, "A selection as basis")
-    _require_selectable(recipe, selection, kernels, linked=len(training.edge_batch.edge_tails) > 0)
-    several = (
-        _several(recipe) if isinstance(recipe.kernel, list | tuple) and not selection.labels_pairs else []
-    )
-    named = several or [(kernels.kernel, kernels.penalty)]
-    for kernel in [*(kernel for kernel, _ in named), *([edge_kernel] if edge_kernel else [])]:
-        check_gram(kernel, training.inputs.features)
-    L, free = training.edge_batch.n_labels, data.others.parts
-    pools = {}
-    for n, (kernel, penalty) in enumerate(named):
-        edges = free.get("edges")
+    _require_selectable(model, settings, training, selection)
+    apart = settings.several is not None and not selection.labels_pairs
+    vertices = _separately(settings) if apart else settings.vertex_parts(training.encoded.classes)
+    bound: dict[str, Any] = dict(BoundParts.of(vertices, data).bound)
+    others = BoundParts.of(settings.other_parts(training.batch), data)
+    L, edges = training.edge_batch.n_labels, others.parts.get("edges")
+    pools, first = {}, next(iter(bound.values()))
+    for name, one in bound.items():
+        penalty = vertices[name].penalty
+        assert penalty is not None
+        if one.on == "edge":
+            pools[name] = Pool(one.kernel, one.observations, L * L, penalty, "edge")
+            continue
         share = penalty / edges.penalty if selection.labels_pairs and edges and edges.penalty else 0.0
-        name = "kernel" if len(named) == 1 else f"kernel {n}"
-        pools[name] = Pool(kernel, observations, L, penalty, share=share)
-    if edge_kernel is not None:
-        pools["edge_kernel"] = Pool(edge_kernel, observations, L * L, recipe.penalty_of_edge_kernel, "edge")
-    terms = [t for t in data.others.terms() if not (selection.labels_pairs and t.name == "edges")]
-    single = np.dtype(recipe.dtype) == np.float32 and recipe.stop.gap >= 1e-4  # what it can certify
-    dtype = np.float32 if single and training.loss.single else np.float64
-    offset = fixed_scores(recipe, training)
-    if offset is not None:
-        offset = {clique: values.astype(dtype) for clique, values in offset.items()}
-    task = GrowthTask(training.loss, pools, rows, training.encoded.labels, tuple(terms), offset, dtype)
-    return Chosen(task, [kernel for kernel, _ in named], data.others)
+        pools[name] = Pool(one.kernel, one.observations, L, penalty, share=share)
+    terms = [t for t in others.terms() if not (selection.labels_pairs and t.name == "edges")]
+    dtype = precision_of_search(model, training, first.observations)
+    offset = fixed_scores(fixed_measure(settings.parts), training, dtype)
+    task = GrowthTask(training.loss, pools, first.rows, training.encoded.labels, tuple(terms), offset, dtype)
+    kernels = [one.kernel for one in bound.values() if one.on != "edge"]
+    only = VertexKernels((LabelGroup(kernels[0], None),), float(vertices[next(iter(bound))].penalty or 0.0))
+    edge_kernel = next((one.kernel for one in bound.values() if one.on == "edge"), None)
+    return Chosen(task, kernels, edge_kernel, only, others)
 
 
 def _require_selectable(
-    recipe: KernelRecipe, selection: Selection, kernels: VertexKernels, *, linked: bool
+    model: Any, settings: KernelSettings, training: Training, selection: Selection
 ) -> None:
-    for name in [*recipe.further_looks, *recipe.norms]:
-        raise InputError(
-            f"A selection as basis goes with squared penalties, and with no part such as {name!r}."
-        )
-    if recipe.label_kernel is not None or kernels.groups[0].labels is not None:
+    settings.require_labels_alone("A selection as basis")
+    if settings.vertex_part.labels is not None or isinstance(settings.kernel, Mapping):
         raise InputError("A selection needs one kernel for all labels, and no kernel on labels.")
-    second = structure_of(recipe.structure) == Chain(order=2)
-    no_pairs = (
-        linked and recipe.parts.get("edges", True) is None
-    )  # rows without neighbours have none that they could miss
-    if selection.labels_pairs and (second or recipe.edge_kernel is not None or no_pairs):
+    second = structure_of(model.structure) == Chain(order=2)
+    # rows without neighbours have none that they could miss
+    linked = len(training.edge_batch.edge_tails) > 0
+    no_pairs = linked and settings.parts.get("edges", True) is None
+    if selection.labels_pairs and (second or settings.edge_part is not None or no_pairs):
         name = type(selection).__name__
         raise InputError(f"{name} is for label pairs without input, and for no triples; use GreedyCliques.")
 
 
-def _several(recipe: KernelRecipe) -> list[tuple[Kernel, float]]:
-    """Several kernels, each with a penalty."""
-    kernels, penalty = recipe.kernel, recipe.penalty
+def _separately(settings: KernelSettings) -> dict[str, KernelScores]:
+    """Return a function of vertices for each of several kernels, each with its penalty."""
+    kernels, penalty = settings.several or [], settings.penalty
     given = penalty if isinstance(penalty, list | tuple) else [penalty] * len(kernels)
-    return [(kernel, float(value)) for kernel, value in zip(kernels, given, strict=True)]
+    names = [KERNEL] if len(kernels) == 1 else [f"{KERNEL} {n}" for n in range(len(kernels))]
+    found = {
+        name: KernelScores(kernel, view="first", penalty=float(value))
+        for name, kernel, value in zip(names, kernels, given, strict=True)
+    }
+    edge = settings.vertex_parts(np.zeros(0)).get(EDGE_KERNEL)
+    return found if edge is None else {**found, EDGE_KERNEL: edge}
 
 
 def gathered(chosen: Chosen, state: GrowthState) -> tuple[Gathered, list[int]]:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Hashable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from ...arrays import Array
+from ...constraints import Rule
 from ...data.base_measure import BaseMeasure, kept_measure
-from ...data.training import Training
+from ...data.labels import unlabelled_items
+from ...data.reading import FeatureSetting, read_to_fit
+from ...data.training import Training, read_training
 from ...data.types import Items, Lengths, Outputs, Weights
-from ...fitting.held_out import HeldOutSet, read_held_out, require_both
+from ...fitting.held_out import HeldOutSet, read_held_out
 from ...fitting.observers import EarlyStopping
 from ...fitting.provenance import Provenance, provenance_of
 from ...fitting.run import Found, mismatches, present, reporter, watched_search
+from ...losses import CustomLoss, LossSettings
 from ...objective import Certificate, Point, Problem
 from ...solvers import Solver, Stop
 from ...structures import Structure
+from ...tables import loss_settings, structure_of
 from ..labeller import SequenceLabeller
+from ..model import fitted_structure
 
 if TYPE_CHECKING:
     from ...fitting.checkpoint import Checkpoint
@@ -39,6 +46,100 @@ class FitArguments(NamedTuple):
     X_dev: Items | None = None
     y_dev: Outputs | None = None
     X_unlabelled: Items | None = None
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Settings that decide how a training set is read.
+
+    Attributes
+    ----------
+    structure, features, loss, constraints, classes
+        As estimators have them.
+    own : collection of str
+        The clique types with scores for every clique.
+    observed_only : bool
+        Whether only pairs of feature and label that occur have weights.
+    binary : bool
+        Whether a flat sparse matrix of booleans stays one.
+    verbatim : bool
+        Whether strings are observations themselves.
+    missing : bool
+        Whether NaN is a missing number rather than a mistake.
+    looks : bool
+        Whether kernels look at sequences without labels.
+    """
+
+    structure: str | Structure
+    features: FeatureSetting
+    loss: str | LossSettings | CustomLoss
+    constraints: str | Rule | None
+    classes: Sequence[Hashable] | None
+    own: Collection[str] = frozenset()
+    observed_only: bool = False
+    binary: bool = False
+    verbatim: bool = False
+    missing: bool = False
+    looks: bool = False
+
+    def read(
+        self, given: FitArguments, known: Sequence[Hashable] | None = None, base: Any = None
+    ) -> Training:
+        """Read and check a training set, changing nothing; labels ``known`` before come first.
+
+        With the fitted model ``base``, it is read as that model reads.
+        """
+        X, y, lengths, weights, *_, X_unlabelled = given
+        structure = structure_of(self.structure) if base is None else fitted_structure(base)
+        rest: list[Any] = []
+        learnt = None
+        if loss_settings(self.loss).learns_without_labels:
+            if X_unlabelled is not None:
+                from ...data.unlabelled import joined
+
+                X, y, weights = joined(X, y, lengths, weights, X_unlabelled)
+        elif X_unlabelled is not None or unlabelled_items(y, X, lengths):
+            from ...data.unlabelled import set_aside
+
+            parts = set_aside(structure, X, y, lengths)
+            rest = parts.rest(X_unlabelled, self.looks)
+            learnt = parts.extractor(structure, self.features, rest, verbatim=self.verbatim)
+            weights = parts.weights(weights, structure.words)
+            (X, lengths, _), y = parts.labelled, parts.y
+        if base is not None:
+            extractor, inputs = base.features_, base._read(X, lengths)
+        else:
+            inputs, extractor = read_to_fit(
+                structure,
+                self.features,
+                X,
+                lengths,
+                fitted=learnt,
+                verbatim=self.verbatim,
+                binary=self.binary,
+                missing=self.missing,
+            )
+        training = read_training(
+            inputs,
+            extractor,
+            y,
+            structure,
+            own=self.own,
+            sample_weight=weights,
+            loss=self.loss,
+            constraints=self.constraints,
+            known=known,
+            classes=self.classes if known is None else None,
+            observed_only=self.observed_only,
+            by_parts=True,
+        )
+        training = training._replace(missing=self.missing)
+        if not rest:
+            return training
+        from ...data.unlabelled import read_unlabelled
+
+        others = read_unlabelled(training.structure, extractor, rest, inputs, missing=self.missing)
+        return training._replace(unlabelled=others)
 
 
 class Mode(NamedTuple):
@@ -90,7 +191,7 @@ class ObjectiveModel(SequenceLabeller):
     def _fit(self, given: FitArguments) -> Self:
         """Read, search, keep, average."""
         fit, held_out = self._objective(given), None
-        if require_both(given.X_dev, given.y_dev):
+        if not (given.X_dev is given.y_dev is None):
             held_out = read_held_out(self, fit.training, given.X_dev, given.y_dev)
         found = fit.search(held_out)
         fit.keep(self, found)

@@ -10,7 +10,7 @@ as a search asks for one, in single precision and in double; and the scorer that
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -119,6 +119,14 @@ class BoundParts:
     def of_labels(cls, parts: Mapping[str, Part], batch: StructureBatch) -> BoundParts:
         """Bind parts that look at labels alone."""
         return cls.of(parts, PartData(batch, None))
+
+    def without(self, names: Collection[str]) -> BoundParts:
+        """Return all parts but some."""
+        return BoundParts(
+            {name: part for name, part in self.parts.items() if name not in names},
+            {name: part for name, part in self.bound.items() if name not in names},
+            self.data,
+        )
 
     def terms(self, data: PartData | None = None, dtype: Any = np.float64) -> list[Term]:
         """Return the spaces of all parts with their penalties, on the training set or a copy of it."""

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...approximation import FactoredKernel, KernelMap, ObservationMap
 from ...arrays import Array
-from ...checks import Check, optional, shown
+from ...checks import Check, optional
 from ...data.seeds import random_state
 from ...errors import InputError
 from ...gram import find_observations, gram_of, unique_observations
-from ...kernels import check_gram
+from ...kernels import FeatureMapKernel, Kernel, Linear, Scaled, check_gram
 from ...observations import in_precision
-from ...spaces import Expansion, LabelEmbedding, LowRank
+from ...spaces import BoundSpace, Expansion, LabelEmbedding, LowRank
 from ...structures import StructureBatch
 from ...tables import APPROXIMATIONS, choose
 from ..expansion_scorer import ExpansionScorer
 from ..vertex_kernels import own_kernel
-from ..views import require_view, view_of
+from ..views import FIRST, require_view, view_of
 from ._base import BoundPart, Part
-from .data import PartData
+from .data import PartData, SharedValues
 
 
 def _approximation(name: str, value: Any) -> None:
@@ -69,25 +69,56 @@ class KernelScores(Part):
         view = view_of(data.batch, on, self.view)
         if self.kernel is None:
             raise InputError("KernelScores needs a kernel, such as 'rbf': the model has none to take.")
-        kernel = own_kernel(self.kernel).on(data.looked_at(on, view))
+        once, looks = data.shared.once, view if view == FIRST else f"{view} of {on}"
+        kernel = once(lambda: self._settled(data, on, view), "kernel", self.kernel, looks)
         seen, rows = data.seen(on, view)
-        check_gram(kernel, seen)
-        distinct, where = unique_observations(seen)
-        found = None
+        given = seen if data.given is None or view != FIRST else data.given
+        once(lambda: check_gram(kernel, given), "check", kernel, looks)
+        distinct, where = once(lambda: unique_observations(seen), "observations", looks)
+        bound = self._bound(data, on, kernel, distinct, where if rows is None else where[rows])
         if self.basis is not None:
             settings = choose(APPROXIMATIONS, self.basis, "basis")
-            found = settings.on(kernel, distinct, random_state(data.random), data.memory_limit)
-        where = np.asarray(where)
-        K = int(np.prod(data.batch.cliques[on].values))
-        return BoundKernel(
-            on,
-            self.view,
-            kernel,
-            distinct,
-            where if rows is None else where[rows],
-            _embedding(self.labels, K),
-            found,
+            random, limit = data.random, data.memory_limit
+            return replace(
+                bound,
+                factored=once(
+                    lambda: settings.on(kernel, distinct, random_state(random), limit),
+                    "factored",
+                    kernel,
+                    distinct,
+                    self.basis,
+                ),
+            )
+        if data.as_weights and self.labels is None and isinstance(kernel, Linear | FeatureMapKernel | Scaled):
+            from .featured import as_weights
+
+            return as_weights(bound, data, self.norm)
+        return bound
+
+    def over(self, observations: Any, kernel: Kernel, data: PartData) -> BoundKernel:
+        """Return the functions over given observations, of which the first are what vertices see."""
+        on = data.batch.answer if self.on is None else self.on
+        rows = data.seen(on, FIRST)[1]
+        return self._bound(
+            data, on, kernel, observations, np.arange(data.features.shape[0]) if rows is None else rows
         )
+
+    def _bound(self, data: PartData, on: str, kernel: Kernel, observations: Any, rows: Any) -> BoundKernel:
+        embedding = _embedding(self.labels, data.batch, on)
+        return BoundKernel(on, self.view, kernel, observations, np.asarray(rows), embedding, data.shared)
+
+    def _settled(self, data: PartData, on: str, view: str) -> Kernel:
+        """Return a kernel of the model's own, as it is on what cliques see."""
+        return own_kernel(self.kernel).on(data.looked_at(on, view))
+
+
+class Coefficients(NamedTuple):
+    """A function of a kernel's space as an expansion."""
+
+    basis: Any
+    """Observations; None for weights of features that are not the kernel's."""
+    values: Array
+    """(n, number of what a clique can have)."""
 
 
 @dataclass(frozen=True)
@@ -102,22 +133,54 @@ class BoundKernel(BoundPart):
     rows: Array
     """The observation that every clique sees."""
     embedding: LabelEmbedding
+    shared: SharedValues
     factored: FactoredKernel | None = None
-    grams: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    def space(self, data: PartData, dtype: Any) -> Expansion | LowRank:
+    @property
+    def labels(self) -> Array:
+        """Return what a clique can have that its function tells from the rest: indices."""
+        vectors = self.embedding.vectors
+        return np.arange(self.embedding.width) if vectors is None else np.flatnonzero(vectors.any(axis=1))
+
+    def space(self, data: PartData, dtype: Any) -> BoundSpace:
         """Return expansions over all observations, or functions of the subspace."""
         if self.factored is not None:
             return LowRank(data.batch, self.on, self.factored.factor, self.rows, self.embedding)
-        gram = gram_of(self.kernel, self.observations, dtype, data.memory_limit)
+        precision = np.dtype(dtype)
+        gram = self.shared.gram(
+            lambda: gram_of(self.kernel, self.observations, precision, data.memory_limit),
+            self.kernel,
+            self.observations,
+            precision.name,
+        )
         return Expansion(data.batch, self.on, gram, self.rows, self.embedding)
+
+    @property
+    def map(self) -> ObservationMap:
+        """What coefficients are multiplied with at new observations."""
+        if self.factored is not None:
+            return self.factored.map
+        return self.shared.once(
+            lambda: KernelMap(self.kernel, self.observations), "map", self.kernel, self.observations
+        )
+
+    def coefficients(self, space: Any, element: Array) -> Array:
+        """Return what the columns of the map are multiplied with."""
+        return np.asarray(space.coefficients(element))
+
+    def expansion(self, space: Any, element: Array) -> Coefficients:
+        """Return an element as an expansion over observations, if it is one."""
+        basis = self.observations
+        if self.factored is not None:
+            basis = self.map.basis if isinstance(self.map, KernelMap) else None
+        return Coefficients(basis, self.coefficients(space, element))
 
     def scorer(self, space: Any, element: Array) -> ExpansionScorer:
         """Return the coefficients over the whole basis: those of other functions may not be 0 there."""
         values = space.structure.cliques[self.on].values
-        coef = np.array(space.coefficients(element), dtype=np.float64).reshape(-1, *values)
+        coef = np.array(self.coefficients(space, element), dtype=np.float64).reshape(-1, *values)
         on = None if self.on == space.structure.answer else self.on
-        return ExpansionScorer(on, self._map, coef, self.view, self.observations.dtype)
+        return ExpansionScorer(on, self.map, coef, self.view, self.observations.dtype)
 
     def element(self, space: Any, scorer: ExpansionScorer) -> Array:
         """Return the function as far as it is an expansion over the observations of the training set."""
@@ -133,21 +196,16 @@ class BoundKernel(BoundPart):
         """Return the scores of elements on other data; kernel values with the basis are computed once."""
         view = view_of(data.batch, self.on, self.view)
         seen, rows = data.seen(self.on, view)
-        columns, shape = (
-            self._map.columns(in_precision(seen, self.observations.dtype)),
-            data.batch.shapes[self.on],
-        )
+        observations = in_precision(seen, self.observations.dtype)
+        columns = data.shared.once(lambda: self.map.columns(observations), "columns", self.map, seen)
+        shape = data.batch.shapes[self.on]
 
         def scores(space: Any, element: Array) -> Array:
-            values = np.asarray(columns @ space.coefficients(element).astype(columns.dtype), dtype=np.float64)
+            coefficients = self.coefficients(space, element).astype(columns.dtype)
+            values = np.asarray(columns @ coefficients, dtype=np.float64)
             return (values if rows is None else values[rows]).reshape(shape)
 
         return scores
-
-    @property
-    def _map(self) -> ObservationMap:
-        """What coefficients are multiplied with."""
-        return KernelMap(self.kernel, self.observations) if self.factored is None else self.factored.map
 
 
 def require_own(batch: StructureBatch, on: str) -> None:
@@ -158,12 +216,15 @@ def require_own(batch: StructureBatch, on: str) -> None:
         raise InputError(f"A kernel on {on!r} cannot be had: {kind} has no scores for each of them.")
 
 
-def _embedding(labels: Any, n_values: int) -> LabelEmbedding:
+def _embedding(labels: Any, batch: StructureBatch, on: str) -> LabelEmbedding:
     """Return the kernel on what a clique can have; of two labels one column is enough, and half the work."""
+    n_values = int(np.prod(batch.cliques[on].values))
     if labels is None:
-        return LabelEmbedding.identity(n_values)
+        centred = on == batch.answer and n_values == 2
+        return LabelEmbedding.centred(2) if centred else LabelEmbedding.identity(n_values)
     if np.shape(labels) != (n_values, n_values):
-        raise InputError(f"labels is {shown(labels)}; it must have the shape {(n_values, n_values)}.")
+        shape = np.shape(labels)
+        raise InputError(f"labels of KernelScores has shape {shape}, expected {(n_values, n_values)}.")
     try:
         return LabelEmbedding.of(labels)
     except ValueError as error:
