@@ -12,6 +12,7 @@ import kernelfields as kf
 from kernelfields import CRF, FreeScores, HiddenUnitCRF, InputError, Parts
 from kernelfields.losses import Log, VariationalEM
 from kernelfields.models import hidden_units
+from kernelfields.models.fit.steps import FitArguments
 from kernelfields.models.hidden_units import unit_gradients, unit_scores
 from kernelfields.solvers import NewtonCG
 from tests.estimators.test_hidden_states import drawn, linked
@@ -45,7 +46,7 @@ def test_derivatives_of_sums(largest, rng, monkeypatch):
 def test_gradient_of_the_objective(structure, rng):
     X, y = drawn(rng, 5)
     model = HiddenUnitCRF(0.3, n_units=3, structure=structure, parts=Parts(edges=FreeScores(penalty=0.7)))
-    training = model._training(linked(X, structure), y, None, np.arange(5.0))
+    training = model._training(FitArguments(linked(X, structure), y, None, np.arange(5.0)))
     problem = model._problem(training)
     element = rng.normal(size=len(problem.start(np.random.RandomState(0))))
     direction = rng.normal(size=element.shape)

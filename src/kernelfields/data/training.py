@@ -89,6 +89,47 @@ class Training(NamedTuple):
         ]
 
 
+class LabelledSet(NamedTuple):
+    """Inputs with their outputs, and the batch of both."""
+
+    inputs: Inputs
+    encoded: Encoded
+    batch: StructureBatch
+    extractor: Extractor | None
+    structure: Structure
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Inputs,
+        extractor: Extractor | None,
+        y: Outputs,
+        structure: Structure,
+        known: Sequence[Hashable] | None = None,
+        classes: Any = None,
+        *,
+        own: Collection[str] = frozenset(),
+        by_parts: bool = False,
+    ) -> LabelledSet:
+        """Encode outputs, as `read_training` says, and check that the structure can have them."""
+        if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
+            raise InputError("The training set is empty.")
+        structure = structure.settled(y)
+        inputs = structure.spread(inputs)
+        encoded = encode_outputs(structure, y, inputs, known, classes)
+        structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
+        batch = structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own)
+        if not by_parts:
+            require_seen(batch)
+        require_possible(batch, encoded.labels, encoded.classes)
+        return cls(inputs, encoded, batch, extractor, structure)
+
+    @property
+    def edge_batch(self) -> EdgeBatch:
+        """The batch of a structure with label pairs."""
+        return require_edge_batch(self.batch)
+
+
 def read_training(
     inputs: Inputs,
     extractor: Extractor | None,
@@ -109,16 +150,8 @@ def read_training(
     Labels ``known`` before come first, and others may follow; ``classes`` are all there are. With
     ``by_parts``, the parts of the model tell which features of cliques they look at.
     """
-    if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
-        raise InputError("The training set is empty.")
-    structure = structure.settled(y)
-    inputs = structure.spread(inputs)
-    encoded = encode_outputs(structure, y, inputs, known, classes)
-    structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
-    batch = structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own)
-    if not by_parts:
-        require_seen(batch)
-    require_possible(batch, encoded.labels, encoded.classes)
+    labelled = LabelledSet.of(inputs, extractor, y, structure, known, classes, own=own, by_parts=by_parts)
+    inputs, encoded, batch, _, structure = labelled
     weights = None if sample_weight is None else read_weights(sample_weight, batch.n_instances, batch.words)
     settings = loss_settings(loss)
     if constraints is not None:

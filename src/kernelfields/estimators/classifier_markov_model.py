@@ -15,6 +15,7 @@ from ..constraints import Rule
 from ..data.reading import FeatureSetting
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
+from ..data.training import LabelledSet
 from ..data.types import FittedModel, Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..errors import InputError
@@ -24,7 +25,7 @@ from ..fitting.run import starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import CLASSIFIERS
-from ..models.linear import LabelledSet, read_labelled
+from ..models.linear import read_labelled
 from ..models.model import Model, Scorer, fitted_model
 from ..persistence.fields import Field
 from ..structures import Chain

@@ -12,13 +12,11 @@ import numpy as np
 from ..arrays import Array
 from ..checks import chosen, require_settings, whole
 from ..constraints import Rule
-from ..data.labels import unlabelled_items
-from ..data.reading import FeatureSetting, read_to_fit
+from ..data.reading import FeatureSetting
 from ..data.rules import offset_of
 from ..data.seeds import random_state
-from ..data.training import Training, read_training, require_labelling, warn_of
+from ..data.training import Training, require_labelling, warn_of
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
-from ..data.unlabelled import set_aside
 from ..decoders import Decoder
 from ..errors import InputError
 from ..fitting.held_out import read_held_out
@@ -29,6 +27,7 @@ from ..fitting.run_settings import Run
 from ..fitting.settings import CHECKS
 from ..losses import Log
 from ..models.attributes import keep_scorers, learnt_model
+from ..models.fit.steps import FitArguments, Reader
 from ..models.hidden_units import HiddenUnitProblem, HiddenUnitScorer
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import FREE, LABELLER
@@ -163,7 +162,7 @@ class HiddenUnitCRF(SequenceLabeller):
         solver = choose(SOLVERS, self.solver, "solver")
         if not isinstance(solver, LBFGS | ConjugateGradients):
             raise InputError(f"solver is {self.solver!r}, which needs curvatures; use 'lbfgs'.")
-        training = self._training(X, y, lengths, sample_weight)
+        training = self._training(FitArguments(X, y, lengths, sample_weight))
         problem = self._problem(training)
         held_out = None
         if X_dev is not None or y_dev is not None:
@@ -189,25 +188,12 @@ class HiddenUnitCRF(SequenceLabeller):
             warn_of(result.reason, result.progress, None)
         return self
 
-    def _training(self, X: Items, y: Outputs, lengths: Lengths, sample_weight: Weights) -> Training:
+    def _training(self, given: FitArguments) -> Training:
         """Read and check a training set, changing nothing."""
-        structure = structure_of(self.structure)
-        require_labelling(structure, "n_units")
-        if unlabelled_items(y, X, lengths):
-            parts = set_aside(structure, X, y, lengths)
-            (X, lengths, _), y = parts.labelled, parts.y
-            sample_weight = parts.weights(sample_weight, structure.words)
-        inputs, extractor = read_to_fit(structure, self.features, X, lengths, binary=True)
-        return read_training(
-            inputs,
-            extractor,
-            y,
-            structure,
-            sample_weight=sample_weight,
-            loss=self.loss,
-            constraints=self.constraints,
-            classes=self.classes,
-        )
+        require_labelling(structure_of(self.structure), "n_units")
+        return Reader(
+            self.structure, self.features, self.loss, self.constraints, self.classes, binary=True
+        ).read(given)
 
     def _problem(self, training: Training) -> HiddenUnitProblem:
         batch, forbidden = training.batch, training.forbidden

@@ -15,6 +15,7 @@ from ..data.inputs import Inputs
 from ..data.reading import FeatureSetting
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..data.training import LabelledSet
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..data.unlabelled import read_unlabelled, set_aside
 from ..decoders import Decoder, best_output
@@ -28,7 +29,7 @@ from ..kernels import Kernel
 from ..models.changes import Change, Changes
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import PERCEPTRON
-from ..models.linear import LabelledSet, read_labelled
+from ..models.linear import read_labelled
 from ..models.model import Model, Scorer, fitted_model
 from ..models.vertex_kernels import own_kernel, takes_objects
 from ..observations import stacked

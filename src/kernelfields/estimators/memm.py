@@ -15,6 +15,7 @@ from ..constraints import Rule
 from ..data.reading import FeatureSetting
 from ..data.rules import read_rules
 from ..data.sample_weights import read_weights
+from ..data.training import LabelledSet
 from ..data.types import Items, Lengths, Outputs, Seed, SparseMatrix, Weights
 from ..decoders import Decoder
 from ..errors import InputError
@@ -25,7 +26,7 @@ from ..fitting.settings import CHECKS
 from ..losses import LogLoss
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import LABELLER
-from ..models.linear import LabelledSet, read_labelled
+from ..models.linear import read_labelled
 from ..models.model import Model, Scorer, fitted_model
 from ..objective import Problem, Term
 from ..persistence.fields import Field, Numbers

@@ -19,6 +19,7 @@ from ..constraints import Forbidden, Rule
 from ..data.reading import FeatureSetting
 from ..data.rules import offset_of, read_rules
 from ..data.sample_weights import read_weights
+from ..data.training import LabelledSet
 from ..data.types import Items, Lengths, Outputs, Seed, SparseMatrix, Weights
 from ..decoders import Decoder
 from ..fitting.provenance import provenance_of
@@ -29,7 +30,7 @@ from ..memory import require_memory
 from ..models.attributes import keep_scorers, learnt_model
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import LINEAR
-from ..models.linear import LabelledSet, read_labelled
+from ..models.linear import read_labelled
 from ..models.model import Model
 from ..models.scorers import EndScorer, LearntScorer, TableScorer, WeightScorer
 from ..persistence.fields import Field, Kind

@@ -18,6 +18,7 @@ from ..constraints import Forbidden, Rule
 from ..data.rules import barred_scores, offset_of, read_rules
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
+from ..data.training import LabelledSet
 from ..data.types import Items, Lengths, Outputs, Weights
 from ..decoders import Decoder
 from ..errors import InputError, ScoreError
@@ -32,7 +33,7 @@ from ..losses import LogLoss, MarginHinge
 from ..models.attributes import keep_scorers, learnt_model, scorers_of
 from ..models.labeller import SequenceLabeller
 from ..models.learnt import ONLINE
-from ..models.linear import LabelledSet, online_parts, read_labelled
+from ..models.linear import online_parts, read_labelled
 from ..models.model import Model, dense, fitted_structure
 from ..models.parts import BoundParts, FreeScores, LinearScores, Part, Parts, looked_at, parts_of
 from ..models.trail import HeldOut, Reached, Trail, flat, unflat

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from ..data.seeds import random_state
+from ..data.training import LabelledSet
 from ..errors import InputError
-from ..models.linear import LabelledSet
 from ..models.parts import BoundParts
 from ..models.trail import Trail
 from ..online import AnySweep, Descent, OnlineRule

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..arrays import Array
-from ..data.inputs import Inputs
-from ..data.labels import UNOBSERVED, Encoded, encode_outputs
+from ..data.labels import UNOBSERVED
 from ..data.reading import Extractor, FeatureSetting, read_to_fit
-from ..data.rules import require_edge_batch, require_possible
-from ..data.training import Observed, require_seen
+from ..data.training import LabelledSet, Observed
 from ..data.types import Items, Lengths, Outputs
 from ..errors import InputError
-from ..structures import ChainBatch, EdgeBatch, LabelledBatch, Structure, StructureBatch
+from ..structures import ChainBatch, LabelledBatch, Structure
 from .parts import (
     BoundParts,
     LinearScores,
@@ -26,21 +24,6 @@ from .parts import (
     free_parts,
     require_features,
 )
-
-
-class LabelledSet(NamedTuple):
-    """A training set, every label of it observed."""
-
-    inputs: Inputs
-    encoded: Encoded
-    batch: StructureBatch
-    extractor: Extractor | None
-    structure: Structure
-
-    @property
-    def edge_batch(self) -> EdgeBatch:
-        """The batch of a structure with label pairs."""
-        return require_edge_batch(self.batch)
 
 
 def read_labelled(
@@ -67,22 +50,14 @@ def read_labelled(
     inputs, extractor = read_to_fit(
         structure, features, X, lengths, fitted=fitted, names=names, verbatim=verbatim
     )
-    if len(inputs.offsets) < 2 or inputs.offsets[-1] == 0:
-        raise InputError("The training set is empty.")
-    structure = structure.settled(y)
-    inputs = structure.spread(inputs)
-    encoded = encode_outputs(structure, y, inputs, known, classes)
-    structure = structure.with_labels(encoded.classes.tolist(), inputs.links)
-    batch = structure.on(inputs.offsets, inputs.links, len(encoded.classes), own=own)
-    if not by_parts:
-        require_seen(batch)
-    require_possible(batch, encoded.labels, encoded.classes)
+    data = LabelledSet.of(inputs, extractor, y, structure, known, classes, own=own, by_parts=by_parts)
+    batch, encoded = data.batch, data.encoded
     if (encoded.labels == UNOBSERVED).any():
         t = int(np.flatnonzero(encoded.labels == UNOBSERVED)[0])
         s = int(np.searchsorted(batch.offsets, t, side="right")) - 1
-        words = structure.words
+        words = data.structure.words
         raise InputError(f"{words.name(s, 'y')} has no label at {words.place} {t - int(batch.offsets[s])}.")
-    return LabelledSet(inputs, encoded, batch, extractor, structure)
+    return data
 
 
 def online_parts(data: LabelledSet, given: Parts, penalty: float, *, observed_only: bool) -> BoundParts:
