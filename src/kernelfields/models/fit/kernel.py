@@ -25,6 +25,7 @@ from ..kernel_settings import EDGE_KERNEL, KERNEL, KernelSettings
 from ..parts import BoundParts, fixed_measure
 from ..scorers import LearntScorer
 from ..terms import kernel_solver
+from ..vertex_kernels import VertexKernels
 from .steps import Mode, ProblemFit, keep_end, keep_objective, keep_training
 
 if TYPE_CHECKING:
@@ -138,7 +139,9 @@ def warm_element(before: Any, functions: KernelProblem) -> Array | None:
     """
     basis, observations = getattr(before, "basis_", None), functions.observations
     same = np.array_equal(before.classes_, functions.training.encoded.classes)
-    if basis is None or not same or not hasattr(before._kernels, "groups") or not _alike(basis, observations):
+    if basis is None or not same or not _alike(basis, observations):
+        return None
+    if not isinstance(before._kernels, VertexKernels):
         return None
     problem, learnt = functions.problem, {**scorers_of(before), **vertex_scorers(before)}
     return problem.refreshed(functions.parts.element(problem, learnt).astype(problem.element_dtype))
