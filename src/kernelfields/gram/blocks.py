@@ -170,6 +170,11 @@ def _products_of(
     return kind(left, right, dtype)
 
 
+def block_times(block: Array, columns: Array) -> Array:
+    """Return K·A for a block of K; the dot products of rows are added up in float64."""
+    return native.matrix_times(block, np.ascontiguousarray(columns))
+
+
 def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None:
     if np.shape(block) != shape:
         name = type(kernel).__name__

@@ -9,8 +9,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels.observations import Observations, precision_of
-from ._base import block_times
-from .blocks import KernelBlocks, workers_for
+from .blocks import KernelBlocks, block_times, workers_for
 from .packed import memory_budget
 
 LEAST, MOST = 2**12, 2**22
