@@ -34,8 +34,8 @@ class Limit(NamedTuple):
 
 
 LIMITS = {
-    "files_fit_max": Limit(69),
-    "files_predict_max": Limit(33),
+    "files_fit_max": Limit(68),
+    "files_predict_max": Limit(30, target=16),
     "files_command_max": Limit(96),
     "modules_loaded": Limit(141, target=150),
     "single_client_modules": Limit(90, target=60),
@@ -45,7 +45,7 @@ LIMITS = {
     "largest_folder": Limit(71, target=40),
     "rooms": Limit(42, target=15),
     "layers": Limit(36, target=12),
-    "lines_package": Limit(104_460, target=82_000),
+    "lines_package": Limit(104_420, target=82_000),
     "duplicates_10_lines": Limit(40),
     "participle_names": Limit(740),
     "comment_lines": Limit(115, floor=True),

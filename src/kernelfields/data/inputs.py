@@ -104,14 +104,20 @@ def _matrices(X: Any, names: Array | None, words: Words) -> tuple[list[Any], Arr
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
         raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
     if names is None:
-        names = next((found for found in map(names_of, X) if found is not None), None)
+        names = _first_names(X)
     item = words.item.capitalize()
     return [_named_matrix(x, names, f"{item} {s} of X", words.place) for s, x in enumerate(X)], names
 
 
+def _first_names(X: Any) -> Array | None:
+    """Return the names of the columns of the first frame that has some; None if none has."""
+    frames = [x for x in X if hasattr(x, "columns")]
+    return next((found for found in map(names_of, frames) if found is not None), None) if frames else None
+
+
 def _named_matrix(x: Any, names: Array | None, what: str, place: str) -> Any:
     """One sequence as a float matrix, its columns in the order of the names if it is a frame."""
-    order = column_order(x, names, what)
+    order = None if names is None else column_order(x, names, what)
     matrix = _matrix(x, what, place)
     return matrix if order is None else matrix[:, order]
 
@@ -126,7 +132,7 @@ def in_order(X: Any, lengths: Any, names: Array | None, words: Words = SEQUENCES
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         return X, names  # whoever reads it will say what is wrong
     if names is None:
-        names = next((found for found in map(names_of, X) if found is not None), None)
+        names = _first_names(X)
     if names is None:
         return X, None
     orders = [column_order(x, names, words.name(s, "X")) for s, x in enumerate(X)]

@@ -76,8 +76,8 @@ def read_rows(model: Any, X: Items, *, fitting: bool) -> Rows:
 
 def _read_sequences(model: Any, structure: Structure, X: Items, fitting: bool) -> Inputs:
     if not fitting:
-        names = getattr(model, "feature_names_in_", None)
-        return read_to_predict(structure, None, X, None, model.n_features_in_, names)
+        width = model.n_features_in_  # models from large files read the rest now
+        return read_to_predict(structure, None, X, None, width, vars(model).get("feature_names_in_"))
     require_sequences(structure, type(model).__name__)
     X, parts = structure.split(X)
     inputs = linked(structure, read_inputs(X, words=structure.words), parts)

@@ -28,7 +28,7 @@ from ..models.labeller import Labels
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, require_fitted
 from ..structures import Structure
 from ..tables import structure_of
 from ._split_items import SplitItems
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 STEPS = "transformers__"
 
 
-class SequencePipeline(Parameterised, Routed, Savable):
+class SequencePipeline(Routed, Savable):
     """Transformers of lists of arrays, and a model of what they return: one estimator, one model file.
 
     scikit-learn's ``Pipeline`` takes the same steps, but has only `predict` and `score` of sequence models,
@@ -293,10 +293,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         require_fitted(self)
         if not isinstance(self.estimator_, Savable):
             raise InputError(f"{type(self.estimator_).__name__} is none of the estimators that can be saved.")
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
+        return super()._state()
 
     def _rehearse(self) -> None:
         """Send one row through the transformers, and no sequence through the estimator."""

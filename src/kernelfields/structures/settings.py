@@ -139,7 +139,7 @@ class Chain(Structure):
             from .own_triples import untie_triples
 
             return untie_triples(batch)
-        return batch.untied(own)
+        return batch.untied(own) if own else batch
 
 
 @dataclass(frozen=True)
