@@ -35,7 +35,7 @@ class Limit(NamedTuple):
 
 LIMITS = {
     "files_fit_max": Limit(68),
-    "files_predict_max": Limit(30, target=16),
+    "files_predict_max": Limit(29, target=16),
     "files_command_max": Limit(96),
     "modules_loaded": Limit(141, target=150),
     "single_client_modules": Limit(90, target=60),

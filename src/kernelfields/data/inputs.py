@@ -125,8 +125,8 @@ def _named_matrix(x: Any, names: Array | None, what: str, place: str) -> Any:
 def in_order(X: Any, lengths: Any, names: Array | None, words: Words = SEQUENCES) -> tuple[Any, Array | None]:
     """Bring the columns of frames into one order, whatever they hold; return it, too."""
     if lengths is not None:
-        names = names_of(X) if names is None else names
-        order = column_order(X, names, "X")
+        names = _first_names([X]) if names is None else names
+        order = None if names is None else column_order(X, names, "X")
         return X if order is None else np.asarray(X)[:, order], names
     X = as_list(X)
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
@@ -142,7 +142,7 @@ def in_order(X: Any, lengths: Any, names: Array | None, words: Words = SEQUENCES
 def _matrix(x: Any, what: str, place: str) -> Any:
     """One sequence as a float matrix."""
     if sparse.issparse(x):
-        rows = _rows(x, what)
+        rows = sparse_rows(x, what)
         if x.dtype == bool:
             return rows.astype(np.float32)
         return rows if x.dtype in (np.float32, np.float64) else rows.astype(np.float64)
@@ -163,7 +163,7 @@ def _matrix(x: Any, what: str, place: str) -> Any:
     return array
 
 
-def _rows(x: Any, what: str, *, sort: bool = True) -> Any:
+def sparse_rows(x: Any, what: str, *, sort: bool = True) -> Any:
     """Return a sparse matrix by rows, every entry of it once; indices that are none would crash the core.
 
     Without ``sort``, the entries of a row may be in any order, which saves a copy of the matrix.
@@ -198,7 +198,7 @@ def _read_flat(
 ) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
-    matrix = _rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X", words.place))
+    matrix = sparse_rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X", words.place))
     lengths = read_lengths(lengths)
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
@@ -206,7 +206,7 @@ def _read_flat(
         raise InputError(f"X has {matrix.shape[1]} features per {words.place}, expected {width}.")
     offsets = offsets_of(lengths)
     _require_finite(matrix, offsets, missing, words)
-    return Inputs(matrix, offsets, names_of(X) if names is None else names)
+    return Inputs(matrix, offsets, _first_names([X]) if names is None else names)
 
 
 def read_lengths(lengths: Lengths) -> Array:

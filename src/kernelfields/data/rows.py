@@ -16,7 +16,7 @@ from ..errors import InputError, UnsupportedError
 from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
-from .inputs import FILLED, Inputs, read_inputs
+from .inputs import FILLED, Inputs, read_inputs, sparse_rows
 from .labels import Encoded, encode, plain, read_labels, require_sequences, require_unmasked_outputs
 from .reading import linked, read_to_predict
 from .types import Items, Outputs
@@ -67,11 +67,12 @@ def read_rows(model: Any, X: Items, *, fitting: bool) -> Rows:
 
     wanted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_min_samples": int(fitting)}
     try:
-        return Rows(validate_data(model, X, reset=fitting, **wanted), None)
+        found = validate_data(model, X, reset=fitting, **wanted)
     except TypeError as error:
         raise UnsupportedError(f"X is not an array of numbers: {error}.") from error
     except ValueError as error:
         raise InputError(str(error)) from error
+    return Rows(sparse_rows(found, "X") if sparse.issparse(found) else found, None)
 
 
 def _read_sequences(model: Any, structure: Structure, X: Items, fitting: bool) -> Inputs:

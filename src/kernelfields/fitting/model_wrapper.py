@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arrays import Array
 from ..data.types import Items, Lengths, Outputs, Weights
-from ..persistence.savable import Savable, require_fitted
+from ..persistence.savable import Savable, no_fit
 from .run import Routed
 
 
@@ -43,7 +43,8 @@ class ModelWrapper(Routed, Savable):
         return float(self._asked().score(X, y, sample_weight=sample_weight, **given))
 
     def _asked(self) -> Any:
-        require_fitted(self)
+        if not hasattr(self, "classes_"):
+            raise no_fit(self)
         return self._fitted_model()
 
     def _rehearse(self) -> None:

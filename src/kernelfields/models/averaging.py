@@ -83,7 +83,7 @@ def _dense(values: Any) -> Array:
 
 
 def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
-    """Return scores with those of the functions drawn from the posterior of a fitted model."""
+    """Return scores with those of the functions drawn from the posterior of a model."""
     found: Averaging = model.posterior_
     from .kernel_residual import KernelResidual
 

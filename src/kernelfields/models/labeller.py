@@ -271,8 +271,9 @@ class SequenceLabeller(CalibratedLabeller, Routed, Savable, ABC):
         self._require_fitted()
 
         def score() -> ScoredBatch:
-            found = self._model().scores(self._read(X, lengths, as_rows=self._scores_rows))
-            return found if vars(self).get("posterior_") is None else mixed(self, found)
+            return self._with_posterior(
+                self._model().scores(self._read(X, lengths, as_rows=self._scores_rows))
+            )
 
         scored: ScoredBatch = remembered(self, X, score) if lengths is None else score()
         if allowed is None:
@@ -285,6 +286,10 @@ class SequenceLabeller(CalibratedLabeller, Routed, Savable, ABC):
             return {**scores, "node": np.where(mask, scores["node"], -np.inf)}
 
         return scored._replace(scores=changed(scored.scores, within))
+
+    def _with_posterior(self, scored: ScoredBatch) -> ScoredBatch:
+        """Return scores with those of the functions drawn, where a model was fitted with a posterior."""
+        return scored if vars(self).get("posterior_") is None else mixed(self, scored)
 
     def _rehearse(self) -> None:
         alphabet = fitted_structure(self).alphabet
