@@ -266,9 +266,9 @@ class Table(Mapping[str, Choice]):
 
 def choose(table: Table[Choice], name: str | Choice, what: str) -> Choice:
     """Look a name up; an object of the kind is its own name."""
-    if isinstance(name, str) and name in table:
-        return table[name]
     if isinstance(name, str):
+        if name in table.entries:
+            return table[name]
         raise unknown_name(what, name, table)
     if not isinstance(name, table.kinds):
         names = ", ".join(map(repr, table))

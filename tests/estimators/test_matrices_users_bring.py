@@ -119,6 +119,15 @@ def test_what_is_no_matrix_of_numbers_is_refused(x, words):
         CRF().fit([x, np.ones((2, x.shape[1]))], Y)
 
 
+@pytest.mark.parametrize("predict", ["predict", "predict_proba"])
+def test_columns_that_there_are_not_are_refused_by_classifiers_of_rows(predict):
+    model = KernelLogisticRegression().fit(sparse.eye_array(4, format="csr"), ["a", "b", "a", "b"])
+    odd = sparse.eye_array(4, format="csr")
+    odd.indices[1] = 77
+    with pytest.raises(InputError, match=r"^X is a damaged sparse matrix"):
+        getattr(model, predict)(odd)
+
+
 @pytest.mark.parametrize("flat", [False, True])
 def test_masks_are_not_ignored(flat):
     from kernelfields import CRF, InputError

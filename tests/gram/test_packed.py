@@ -9,7 +9,7 @@ import pytest
 
 from kernelfields.errors import InputError
 from kernelfields.gram import PackedGram, StoredGram, TiledGram
-from kernelfields.gram._base import block_times
+from kernelfields.gram.blocks import block_times
 
 from ._data import KERNELS, KINDS, assert_close, observations, plain
 

@@ -656,7 +656,7 @@ INSIDE = (
     *("structures.Chain.on", "structures.Structure.on", "structures.Tree.on", "structures.Words"),
     *("structures.Exact.on", "structures.Graph.on", "structures.GraphInference", "structures.Grid.on"),
     *("structures.Constituency.on", "structures.Dependency.on", "structures.GrammarTrees.on"),
-    "structures.SiblingDependency.on",
+    *("structures.SiblingDependency.on", "structures.warn_of_unsettled"),
     *("structures.Hierarchy.on", "structures.MultiLabel.on"),
     *("structures.Alignment.on", "structures.Matching.on", "structures.PairStructure"),
     "structures.Segments.on",

@@ -104,14 +104,20 @@ def _matrices(X: Any, names: Array | None, words: Words) -> tuple[list[Any], Arr
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
         raise InputError(f"X is one array of shape {X.shape}: give the lengths of its sequences as lengths=.")
     if names is None:
-        names = next((found for found in map(names_of, X) if found is not None), None)
+        names = _first_names(X)
     item = words.item.capitalize()
     return [_named_matrix(x, names, f"{item} {s} of X", words.place) for s, x in enumerate(X)], names
 
 
+def _first_names(X: Any) -> Array | None:
+    """Return the names of the columns of the first frame that has some; None if none has."""
+    frames = [x for x in X if hasattr(x, "columns")]
+    return next((found for found in map(names_of, frames) if found is not None), None) if frames else None
+
+
 def _named_matrix(x: Any, names: Array | None, what: str, place: str) -> Any:
     """One sequence as a float matrix, its columns in the order of the names if it is a frame."""
-    order = column_order(x, names, what)
+    order = None if names is None else column_order(x, names, what)
     matrix = _matrix(x, what, place)
     return matrix if order is None else matrix[:, order]
 
@@ -119,14 +125,14 @@ def _named_matrix(x: Any, names: Array | None, what: str, place: str) -> Any:
 def in_order(X: Any, lengths: Any, names: Array | None, words: Words = SEQUENCES) -> tuple[Any, Array | None]:
     """Bring the columns of frames into one order, whatever they hold; return it, too."""
     if lengths is not None:
-        names = names_of(X) if names is None else names
-        order = column_order(X, names, "X")
+        names = _first_names([X]) if names is None else names
+        order = None if names is None else column_order(X, names, "X")
         return X if order is None else np.asarray(X)[:, order], names
     X = as_list(X)
     if isinstance(X, (str, bytes)) or not isinstance(X, (Sequence, np.ndarray)):
         return X, names  # whoever reads it will say what is wrong
     if names is None:
-        names = next((found for found in map(names_of, X) if found is not None), None)
+        names = _first_names(X)
     if names is None:
         return X, None
     orders = [column_order(x, names, words.name(s, "X")) for s, x in enumerate(X)]
@@ -136,7 +142,7 @@ def in_order(X: Any, lengths: Any, names: Array | None, words: Words = SEQUENCES
 def _matrix(x: Any, what: str, place: str) -> Any:
     """One sequence as a float matrix."""
     if sparse.issparse(x):
-        rows = _rows(x, what)
+        rows = sparse_rows(x, what)
         if x.dtype == bool:
             return rows.astype(np.float32)
         return rows if x.dtype in (np.float32, np.float64) else rows.astype(np.float64)
@@ -157,7 +163,7 @@ def _matrix(x: Any, what: str, place: str) -> Any:
     return array
 
 
-def _rows(x: Any, what: str, *, sort: bool = True) -> Any:
+def sparse_rows(x: Any, what: str, *, sort: bool = True) -> Any:
     """Return a sparse matrix by rows, every entry of it once; indices that are none would crash the core.
 
     Without ``sort``, the entries of a row may be in any order, which saves a copy of the matrix.
@@ -192,7 +198,7 @@ def _read_flat(
 ) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool
-    matrix = _rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X", words.place))
+    matrix = sparse_rows(X, "X", sort=False) if kept else canonical(_named_matrix(X, names, "X", words.place))
     lengths = read_lengths(lengths)
     if lengths.sum() != matrix.shape[0]:
         raise InputError(f"lengths add up to {lengths.sum()}, but X has {matrix.shape[0]} rows.")
@@ -200,7 +206,7 @@ def _read_flat(
         raise InputError(f"X has {matrix.shape[1]} features per {words.place}, expected {width}.")
     offsets = offsets_of(lengths)
     _require_finite(matrix, offsets, missing, words)
-    return Inputs(matrix, offsets, names_of(X) if names is None else names)
+    return Inputs(matrix, offsets, _first_names([X]) if names is None else names)
 
 
 def read_lengths(lengths: Lengths) -> Array:

@@ -284,8 +284,10 @@ def name_outputs(structure: Structure, outputs: Array, batch: Any, classes: Arra
     names = [*classes.tolist(), None]  # −1 is the last
     flat = [names[k] for k in outputs.tolist()]
     shaped = structure.shaped([flat[a:b] for a, b in pairwise(batch.offsets.tolist())], links)
+    if structure.in_sequences or not isinstance(shaped, list):
+        return shaped
     # an array made of no labels has no type of labels
-    return [_typed(one, classes) for one in shaped] if isinstance(shaped, list) else shaped
+    return [_typed(one, classes) for one in shaped]
 
 
 def _typed(labels: Any, classes: Array) -> Any:

@@ -16,7 +16,7 @@ from ..errors import InputError, UnsupportedError
 from ..missing import is_missing
 from ..structures import SEQUENCES, Structure, Words
 from ..tables import structure_of
-from .inputs import FILLED, Inputs, read_inputs
+from .inputs import FILLED, Inputs, read_inputs, sparse_rows
 from .labels import (
     UNOBSERVED,
     Encoded,
@@ -75,17 +75,18 @@ def read_rows(model: Any, X: Items, *, fitting: bool) -> Rows:
 
     wanted = {"accept_sparse": "csr", "dtype": (np.float64, np.float32), "ensure_min_samples": int(fitting)}
     try:
-        return Rows(validate_data(model, X, reset=fitting, **wanted), None)
+        found = validate_data(model, X, reset=fitting, **wanted)
     except TypeError as error:
         raise UnsupportedError(f"X is not an array of numbers: {error}.") from error
     except ValueError as error:
         raise InputError(str(error)) from error
+    return Rows(sparse_rows(found, "X") if sparse.issparse(found) else found, None)
 
 
 def _read_sequences(model: Any, structure: Structure, X: Items, fitting: bool) -> Inputs:
     if not fitting:
-        names = getattr(model, "feature_names_in_", None)
-        return read_to_predict(structure, None, X, None, model.n_features_in_, names)
+        width = model.n_features_in_  # models from large files read the rest now
+        return read_to_predict(structure, None, X, None, width, vars(model).get("feature_names_in_"))
     require_sequences(structure, type(model).__name__)
     X, parts = structure.split(X)
     inputs = linked(structure, read_inputs(X, words=structure.words), parts)

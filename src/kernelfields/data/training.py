@@ -17,7 +17,7 @@ from ..losses import CustomLoss, LossSettings
 from ..objective import Certificate
 from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
-from ..structures import ApproximateSum, EdgeBatch, Structure, StructureBatch
+from ..structures import EdgeBatch, Structure, StructureBatch
 from ..tables import loss_settings
 from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, encode_outputs
@@ -192,24 +192,6 @@ def require_labelling(structure: Structure, name: str) -> None:
     if not structure.labelling:
         kind = type(structure).__name__
         raise InputError(f"{name} is about labels of vertices, which {kind} has not.")
-
-
-def warn_of_unsettled(batch: StructureBatch, count: int | None = None) -> None:
-    """Say, as a warning, for how many instances an approximation did not converge; nothing if all did.
-
-    ``count`` is that number; if it is not given, that of the last sums that the batch was asked for.
-    """
-    if count is None:
-        last = batch.convergence if isinstance(batch, ApproximateSum) else None
-        count = 0 if last is None else int((~last.converged).sum())
-    if count:
-        from sklearn.exceptions import ConvergenceWarning
-
-        name, every = type(batch).__name__, batch.n_instances
-        advice = "raise max_iter or tol of its inference."
-        warn_user(
-            f"{name} did not converge on {count} of {every} {batch.words.items}: {advice}", ConvergenceWarning
-        )
 
 
 def warn_of(reason: Reason, progress: Progress, certificate: Certificate | None = None) -> None:

@@ -37,9 +37,8 @@ from ..fitting.run import Routed, starts_afresh
 from ..fitting.settings import CHECKS
 from ..models.labeller import Labels
 from ..models.model import fitted_structure
-from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Models, Numbers
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, require_fitted
 from ..structures import GraphLinks, Structure
 from ..tables import structure_of
 
@@ -47,7 +46,7 @@ MaybeLabels = Sequence[list[Hashable] | None]
 """None for a sequence without labels."""
 
 
-class Cascade(Parameterised, Routed, Savable):
+class Cascade(Routed, Savable):
     """A model whose inputs are another model's marginals in a window [jones1999].
 
     The first model gives every position t of a sequence its marginals p₁(y_t|x). The second is trained
@@ -290,12 +289,8 @@ class Cascade(Parameterised, Routed, Savable):
                 marginals[i] = one
         return models, marginals
 
-    def _state(self) -> dict[str, Any]:
-        require_fitted(self)
-        return declared_state(self, self._parameter_names())
-
     def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
+        super()._settle(state)
         for name in ("window", "weight", "keep_inputs"):  # files of older versions have them as settings only
             vars(self).setdefault(f"{name}_", vars(self)[name])
 

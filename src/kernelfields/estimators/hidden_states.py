@@ -28,9 +28,8 @@ from ..models.hidden_states import (
 )
 from ..models.labeller import Labels, log_partition_or_none
 from ..models.model import ScoredBatch, fitted_structure
-from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, require_fitted
 from ..tables import DECODERS, choose
 from .crf import CRF
 from .kernel_crf import KernelCRF
@@ -39,7 +38,7 @@ ROUNDS = 50
 """Steps of EM at most; the gradient does the rest."""
 
 
-class HiddenStates(Parameterised, Routed, Savable):
+class HiddenStates(Routed, Savable):
     """A CRF or kernel CRF in which every label owns several hidden states [quattoni2007; morency2007].
 
     The model is one of state sequences h; the probability of labels is the sum over the states they own,
@@ -334,13 +333,6 @@ class HiddenStates(Parameterised, Routed, Savable):
             fitted_structure(self.estimator_), labels, scored.batch, self.classes_, links
         )
         return result
-
-    def _state(self) -> dict[str, Any]:
-        require_fitted(self)
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
 
     def _rehearse(self) -> None:
         if len(self.owners_) != len(self.estimator_.classes_):

@@ -356,8 +356,9 @@ class HMM(SequenceLabeller):
         return HiddenMarkovModel(self.start_, self.transitions_, self.emissions_)
 
     def _read(self, X: Items, lengths: Lengths, *, as_rows: bool = False) -> Inputs:
-        X, _ = in_order(X, lengths, getattr(self, "feature_names_in_", None))
-        data = self.emissions_.family.read(X, lengths, self.emissions_)
+        emissions = self.emissions_  # models from large files read the rest now
+        X, _ = in_order(X, lengths, vars(self).get("feature_names_in_"))
+        data = emissions.family.read(X, lengths, emissions)
         return Inputs(data.observations, data.offsets, None)
 
     def _model(self) -> Model:

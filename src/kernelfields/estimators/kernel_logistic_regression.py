@@ -11,6 +11,7 @@ import numpy as np
 from ..approximation import Approximation
 from ..arrays import Array
 from ..data.base_measure import CliqueMeasures
+from ..data.inputs import Inputs
 from ..data.rows import Rows, encode_row_labels, read_row_labels, read_row_weights, read_rows
 from ..data.types import Items, Outputs, Seed, SparseMatrix, Weights
 from ..errors import InputError
@@ -213,7 +214,8 @@ mismatch_, path_, n_iter_, stop_reason_
 
     def _label_scores(self, rows: Rows) -> Array:
         """Return p(y|x) of all rows, (N, L)."""
-        scored = self._field._batch(rows.features, np.ones(rows.features.shape[0], np.int64), None)
+        each = Inputs(rows.features, np.arange(rows.features.shape[0] + 1), None)
+        scored = self._field._with_posterior(self._field._model().scores(each))
         return marginal_parts(scored.batch, scored.scores)["node"]
 
 

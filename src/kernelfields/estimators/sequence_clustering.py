@@ -15,14 +15,13 @@ from ..data.types import Items, Lengths, Seed, Weights
 from ..fitting.run import Routed, starts_afresh
 from ..fitting.run_settings import Run
 from ..models.cluster_fits import fit_clusters
-from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Numbers
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, require_fitted
 from .kernel_crf import KernelCRF
 
 
 @dataclass(eq=False, repr=False)
-class SequenceClustering(Parameterised, Routed, Savable):
+class SequenceClustering(Routed, Savable):
     """Clusters of whole sequences by a kernel field without labels [gomes2010].
 
     All positions of a sequence have the same cluster: p(c|x) ∝ exp(Σ_t f(x_t, c) + b_c). What is maximised is
@@ -137,13 +136,6 @@ class SequenceClustering(Parameterised, Routed, Savable):
         """Return the probabilities of first positions, which are those of all."""
         rows = [one[0] if len(one) else self.shares_ for one in marginals]
         return np.array(rows).reshape(-1, len(self.classes_))
-
-    def _state(self) -> dict[str, Any]:
-        require_fitted(self)
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
 
     def _rehearse(self) -> None:
         self.predict([])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from inspect import signature
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, offsets_of
 from ..checks import is_list, shown
+from ..data.inputs import read_lengths
 from ..data.types import (
     FittedModel,
     Groups,
@@ -28,10 +30,9 @@ from ..models.labeller import Labels
 from ..models.model import fitted_structure
 from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, no_fit, require_fitted
 from ..structures import Structure
 from ..tables import structure_of
-from ._split_items import SplitItems
 
 if TYPE_CHECKING:
     from ..guarantees import Guarantee
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 STEPS = "transformers__"
 
 
-class SequencePipeline(Parameterised, Routed, Savable):
+class SequencePipeline(Routed, Savable):
     """Transformers of lists of arrays, and a model of what they return: one estimator, one model file.
 
     scikit-learn's ``Pipeline`` takes the same steps, but has only `predict` and `score` of sequence models,
@@ -257,7 +258,8 @@ class SequencePipeline(Parameterised, Routed, Savable):
         return self._given(X, lengths)[0]
 
     def _asked(self) -> Any:
-        require_fitted(self)
+        if not hasattr(self, "classes_"):
+            raise no_fit(self)
         return self.estimator_
 
     def _ask(self, method: str, X: Items, lengths: Lengths, /, *args: object, **settings: object) -> Any:
@@ -293,10 +295,7 @@ class SequencePipeline(Parameterised, Routed, Savable):
         require_fitted(self)
         if not isinstance(self.estimator_, Savable):
             raise InputError(f"{type(self.estimator_).__name__} is none of the estimators that can be saved.")
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
+        return super()._state()
 
     def _rehearse(self) -> None:
         """Send one row through the transformers, and no sequence through the estimator."""
@@ -328,3 +327,34 @@ def _taken(estimator: Learner, given: Mapping[str, Any]) -> dict[str, Any]:
         if name not in accepted:
             raise InputError(f"{name} cannot be had: {type(estimator).__name__}.fit does not take it.")
     return options
+
+
+class SplitItems:
+    """X as users give it: sequences for transformers, and what goes with them."""
+
+    def __init__(self, structure: Structure, X: Items, lengths: Lengths) -> None:
+        self._structure = structure
+        given, self._links = structure.split(X, lengths)
+        self.lengths: dict[str, Any] = {} if lengths is None else {"lengths": lengths}
+        self.sequences: Sequence[Any] = given if lengths is None else _cut(given, lengths)
+
+    def through(self, transformers: Iterable[Transformer]) -> Sequence[Any] | Array | SparseMatrix:
+        """Return what transformers make of the sequences, with what went with them."""
+        sequences = self.sequences
+        for transformer in transformers:
+            sequences = transformer.transform(sequences)
+        return self.joined(sequences)
+
+    def joined(self, sequences: Sequence[Any]) -> Sequence[Any] | Array | SparseMatrix:
+        """Return sequences with links, or one below the other if they came with lengths."""
+        if self._links is not None:
+            return [self._structure.item(x, link) for x, link in zip(sequences, self._links, strict=True)]
+        return stack_rows(sequences, "A model", sparsely=True).rows if self.lengths else sequences
+
+
+def _cut(X: Any, lengths: Lengths) -> list[Any]:
+    offsets = offsets_of(read_lengths(lengths))
+    rows = X.tocsr() if hasattr(X, "tocsr") else X
+    if offsets[-1] != rows.shape[0]:
+        raise InputError(f"lengths add up to {offsets[-1]}, but X has {rows.shape[0]} rows.")
+    return [rows[a:b] for a, b in pairwise(offsets.tolist())]

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     )
     from .tokens_and_arrays import ArrayTokens, TokensAndArrays
     from .tree_windows import stack_tree_windows
-    from .window_transformer import Windows
-    from .windows import stack_windows
+    from .windows import Windows, stack_windows
 else:
     __getattr__, __dir__ = lazily(
         __name__,
@@ -50,8 +49,7 @@ else:
             ),
             "tokens_and_arrays": "ArrayTokens TokensAndArrays",
             "tree_windows": "stack_tree_windows",
-            "window_transformer": "Windows",
-            "windows": "stack_windows",
+            "windows": "Windows stack_windows",
         },
     )
 

@@ -263,7 +263,7 @@ def _windows(parts: Parts, check: Check) -> features.Windows:
 
 SAVED_TRANSFORMERS = (
     StoredClass("Each", ".features.each:Each", _each_parts, _each),
-    StoredClass("Windows", ".features.window_transformer:Windows", _window_parts, _windows),
+    StoredClass("Windows", ".features.windows:Windows", _window_parts, _windows),
 )
 
 SAVED = (

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..data.training import warn_of_unsettled
 from ..errors import InputError
 from ..structures import ApproximateSum, Scores, SumOracle
 from .annealing import Annealing, annealed_sum
@@ -48,7 +47,7 @@ def sums(batch: Any, scores: Scores, labels: Array | None = None) -> Array:
             f"{type(batch).__name__} does not sum over labellings; density=Annealing() estimates the sum."
         )
     result = batch.log_partition(scores if labels is None else restricted(scores, labels))
-    warn_of_unsettled(batch)
+    batch.warn_of_unsettled()
     return result
 
 

@@ -25,7 +25,7 @@ from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, UNOBSERVED, look_up_outputs, name_outputs
 from ..data.reading import read_to_fit, read_to_predict
 from ..data.seeds import random_state
-from ..data.training import Training, read_training, warn_of_unsettled
+from ..data.training import Training, read_training
 from ..decoders import Decoder
 from ..errors import InputError, warn_user
 from ..fitting.provenance import provenance_of
@@ -38,9 +38,8 @@ from ..models.learnt import LINEAR
 from ..models.model import Model, ScoredBatch, fitted_structure
 from ..models.parts import FreeScores, LinearScores, Part, Parts, looked_at, parts_of
 from ..objective import Certificate
-from ..parameters import Parameterised
 from ..persistence.fields import Field
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, require_fitted
 from ..solvers import Solver
 from ..structures import ApproximateSample, ApproximateSum, SampleOracle, Structure, SumOracle
 from ..tables import DECODERS, structure_of
@@ -74,7 +73,7 @@ FIELD_CHECKS: Mapping[str, Check] = {
 
 
 @dataclass(eq=False, repr=False)
-class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
+class MarkovField(LinearAttributes, Routed, Savable):
     """Markov random field: a distribution of labellings z of chains, trees, graphs or grids,
 
         p(z) ∝ exp( Σ_v b[z_v] + Σ_(u,v) V[z_u, z_v] ),
@@ -344,7 +343,7 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
         """Return labellings with what is missing (None) completed by ``decoder``."""
         scored, _ = self._given(Z, X)
         labels = choose(DECODERS, self.decoder, "decoder").decode(scored.batch, scored.scores)
-        warn_of_unsettled(scored.batch)
+        scored.batch.warn_of_unsettled()
         result: list[Any] = self._named(scored, labels)
         return result
 
@@ -357,7 +356,7 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
                 f"predict_marginals needs sums over labellings, which {type(batch).__name__} has not."
             )
         marginals = batch.marginals(scored.scores).parts["node"]
-        warn_of_unsettled(batch)
+        batch.warn_of_unsettled()
         each = [marginals[a:b] for a, b in pairwise(batch.offsets)]
         result: list[Array] = fitted_structure(self).shaped_marginals(each, scored.inputs.links)
         return result
@@ -415,13 +414,6 @@ class MarkovField(LinearAttributes, Parameterised, Routed, Savable):
             raise InputError(
                 f"{name} is for fields without X; coef_ and intercept_ are weights of its features."
             )
-
-    def _state(self) -> dict[str, Any]:
-        require_fitted(self)
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
 
     def _rehearse(self) -> None:
         if not self.layout_.covariates:

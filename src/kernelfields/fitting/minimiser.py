@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..data.training import warn_of, warn_of_unsettled
+from ..data.training import warn_of
 from ..losses import Loss, Minimiser
 from ..objective import ArrayData, Certificate, Dual, Point, Problem
 from ..solvers import Observer, Progress, Reason, Result, Solver, Stop
+from ..structures import warn_of_unsettled
 
 ROUNDS = 5
 """How often at most a search goes on because its arithmetic had promised too much."""

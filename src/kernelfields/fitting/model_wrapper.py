@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any
 
 from ..arrays import Array
 from ..data.types import Items, Lengths, Outputs, Weights
-from ..parameters import Parameterised
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, no_fit
 from .run import Routed
 
 
-class ModelWrapper(Parameterised, Routed, Savable):
+class ModelWrapper(Routed, Savable):
     """An estimator whose answers are those of another, which it has fitted in its own way."""
 
     @abstractmethod
@@ -45,15 +43,9 @@ class ModelWrapper(Parameterised, Routed, Savable):
         return float(self._asked().score(X, y, sample_weight=sample_weight, **given))
 
     def _asked(self) -> Any:
-        require_fitted(self)
+        if not hasattr(self, "classes_"):
+            raise no_fit(self)
         return self._fitted_model()
-
-    def _state(self) -> dict[str, Any]:
-        require_fitted(self)
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
 
     def _rehearse(self) -> None:
         self.predict([])

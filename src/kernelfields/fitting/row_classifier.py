@@ -11,13 +11,12 @@ from ..arrays import Array
 from ..data.rows import Rows, read_row_labels, read_row_weights, read_rows
 from ..data.types import Items, Outputs, Weights
 from ..errors import InputError
-from ..parameters import Parameterised
-from ..persistence.savable import Savable, require_fitted
+from ..persistence.savable import Savable, no_fit
 from ..structures import Structure
 from .run import Routed
 
 
-class RowClassifier(Parameterised, Routed, Savable):
+class RowClassifier(Routed, Savable):
     """A model that labels every row for itself."""
 
     n_features_in_: int
@@ -53,7 +52,8 @@ class RowClassifier(Parameterised, Routed, Savable):
         return read_rows(self, X, fitting=False)
 
     def _require_fitted(self) -> None:
-        require_fitted(self)
+        if not hasattr(self, "classes_"):
+            raise no_fit(self)
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn's tools ask: that this is a classifier, whose folds they balance."""

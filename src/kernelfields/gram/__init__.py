@@ -6,8 +6,8 @@ from ..lazy import lazily
 
 if TYPE_CHECKING:
     from ..observations import UniqueObservations, find_observations, origins, unique_observations
-    from ._base import Gram, block_times
-    from .blocks import KernelBlocks
+    from ._base import Gram
+    from .blocks import KernelBlocks, block_times
     from .collapsed import CollapsedGram
     from .cross import blocks_times, kernel_times
     from .packed import PackedGram, gram_of, memory_budget
@@ -18,8 +18,8 @@ else:
         __name__,
         {
             ".observations": "UniqueObservations find_observations origins unique_observations",
-            "_base": "Gram block_times",
-            "blocks": "KernelBlocks",
+            "_base": "Gram",
+            "blocks": "KernelBlocks block_times",
             "collapsed": "CollapsedGram",
             "cross": "blocks_times kernel_times",
             "packed": "PackedGram gram_of memory_budget",

@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from .. import native
 from ..arrays import Array
+from .blocks import block_times
 
 BATCH = 2**23
 """Entries of K that are copied at a time when only products of them are needed."""
@@ -57,8 +57,3 @@ class Gram(ABC):
             block = self.block(rows[start : start + batch], columns)
             result[start : start + batch] = block_times(block, coefficients)
         return result
-
-
-def block_times(block: Array, columns: Array) -> Array:
-    """Return K·A for a block of K, computed in the core as `Gram.times` does."""
-    return native.matrix_times(block, np.ascontiguousarray(columns))

@@ -17,6 +17,7 @@ from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from .. import native
@@ -170,10 +171,25 @@ def _products_of(
     return kind(left, right, dtype)
 
 
+def block_times(block: Array, columns: Array) -> Array:
+    """Return K·A for a block of K; the dot products of rows are added up in float64."""
+    return native.matrix_times(block, np.ascontiguousarray(columns))
+
+
 def _require_shape(kernel: Kernel, block: Array, shape: tuple[int, ...]) -> None:
     if np.shape(block) != shape:
         name = type(kernel).__name__
         raise InputError(f"{name} returned a block of shape {np.shape(block)} where {shape} was expected.")
+
+
+def precision_of(X: Observations, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
+    """Return float32 or float64: the type asked for, else that of the observations."""
+    if dtype is None:
+        return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+    found = np.dtype(dtype)
+    if found not in (np.float32, np.float64):
+        raise InputError(f"dtype of a Gram matrix is {found}, but must be float32 or float64.")
+    return found
 
 
 def workers_for(values: int) -> AbstractContextManager[Run | None]:

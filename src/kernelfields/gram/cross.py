@@ -8,9 +8,8 @@ import numpy.typing as npt
 from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
-from ..kernels.observations import Observations, precision_of
-from ._base import block_times
-from .blocks import KernelBlocks, workers_for
+from ..kernels.observations import Observations
+from .blocks import KernelBlocks, block_times, precision_of, workers_for
 from .packed import memory_budget
 
 LEAST, MOST = 2**12, 2**22

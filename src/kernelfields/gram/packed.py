@@ -12,11 +12,11 @@ from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..kernels import Kernel, Observations
-from ..kernels.observations import count, precision_of
+from ..kernels.observations import count
 from ..memory import SMALL, available_memory, require_memory
 from ..observations import unique_observations
 from ._base import Gram
-from .blocks import KernelBlocks, workers_for
+from .blocks import KernelBlocks, precision_of, workers_for
 from .collapsed import CollapsedGram
 from .tiled import TiledGram
 

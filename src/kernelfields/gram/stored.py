@@ -6,7 +6,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ._base import Gram, block_times
+from ._base import Gram
+from .blocks import block_times
 
 
 class StoredGram(Gram):

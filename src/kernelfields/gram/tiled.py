@@ -10,8 +10,8 @@ from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..kernels.observations import Observations, count, take
-from ._base import Gram, block_times
-from .blocks import KernelBlocks, workers_for
+from ._base import Gram
+from .blocks import KernelBlocks, block_times, workers_for
 
 HEIGHT, WIDTH = 512, 8192
 """Shape of the blocks of a product: 16 MB of float32."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..arrays import Array
@@ -64,16 +63,6 @@ def precision(*observations: Observations) -> np.dtype[Any]:
     """Return float32 if all arrays are float32, else float64."""
     types = [getattr(X, "dtype", None) for X in observations]
     return np.dtype(np.float32 if all(found == np.float32 for found in types) else np.float64)
-
-
-def precision_of(X: Observations, dtype: npt.DTypeLike | None) -> np.dtype[Any]:
-    """Return float32 or float64: the type asked for, else that of the observations."""
-    if dtype is None:
-        return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
-    found = np.dtype(dtype)
-    if found not in (np.float32, np.float64):
-        raise InputError(f"dtype of a Gram matrix is {found}, but must be float32 or float64.")
-    return found
 
 
 def inner_products(X: Observations, Y: Observations) -> Array:

@@ -75,6 +75,13 @@ class RBF(ProductKernel):
             refuse(self)
         return positive(self, "factor") * positive(self, "gamma")
 
+    def diagonal(self, X: Observations) -> Array:
+        """Return ones."""
+        if self.looks_first:
+            refuse(self)
+        found = rows(X)
+        return np.ones(found.shape[0], found.dtype)
+
     def apply(self, products: Array, left: Array, right: Array) -> None:
         """Overwrite ⟨x, x′⟩ by exp(−γ‖x − x′‖²)."""
         gamma = self.inverse_width

@@ -109,17 +109,15 @@ def learnt_model(model: Any, *scorers: Scorer, dtype: Any = None) -> Model:
     """
     _ = getattr(model, "transitions_", None)  # models from large files read the rest now
     learnt = vars(model)
-    weights = tuple(
-        WeightScorer(on, learnt[attribute], None, dtype if on is None else None)
-        for attribute, on in WEIGHTS.values()
-        if learnt.get(attribute) is not None
-    )
-    tables = {
-        on: learnt[attribute]
-        for attribute, on in TABLES.values()
-        if on is not None and learnt.get(attribute) is not None
-    }
+    found = list(scorers)
+    for attribute, on in WEIGHTS.values():
+        if learnt.get(attribute) is not None:
+            found.append(WeightScorer(on, learnt[attribute], None, dtype if on is None else None))
+    tables: dict[str, Any] = {}
+    for attribute, on in TABLES.values():
+        if on is not None and learnt.get(attribute) is not None:
+            tables[on] = learnt[attribute]
     tables |= learnt.get("factors_") or {}
-    labels: Scorer = LabelScorer(learnt["intercept_"], learnt["start_"], learnt["end_"], tables)
-    others = (learnt.get("parts_") or {}).values()
-    return fitted_model(model, *scorers, *weights, labels, *others)
+    found.append(LabelScorer(learnt["intercept_"], learnt["start_"], learnt["end_"], tables))
+    found += (learnt.get("parts_") or {}).values()
+    return fitted_model(model, *found)

@@ -83,10 +83,8 @@ def _dense(values: Any) -> Array:
 
 
 def mixed(model: Any, scored: ScoredBatch) -> ScoredBatch:
-    """Return scores with those of the functions drawn, where a model was fitted with a posterior."""
-    found: Averaging | None = vars(model).get("posterior_")
-    if found is None:
-        return scored
+    """Return scores with those of the functions drawn from the posterior of a model."""
+    found: Averaging = model.posterior_
     from .kernel_residual import KernelResidual
 
     residual = KernelResidual.of(model) if found.residual > 0 else None

@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..checks import one_of, require_flag, require_whole, shown
 from ..data.inputs import Inputs
 from ..data.labels import UNKNOWN, look_up_outputs, read_outputs, require_sequences
-from ..data.training import require_labelling, warn_of_unsettled
+from ..data.training import require_labelling
 from ..data.types import Allowed, Groups, Items, Lengths, Outputs
 from ..decoders import Abstain, Decoder
 from ..errors import InputError
@@ -179,7 +179,7 @@ class CalibratedLabeller(ABC):
             held = fold_batches(self, X, y, require_whole("folds", folds, 2), groups)
         scaling = fit_vector(held[0]) if vector else fit_temperature(held, marginal=marginal)
         for one in held:
-            warn_of_unsettled(one.batch)
+            one.batch.warn_of_unsettled()
         vars(self).pop("calibration_", None)
         vars(self)["scaling_"] = scaling
         return self

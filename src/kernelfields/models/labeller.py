@@ -17,14 +17,13 @@ from ..data.labels import UNKNOWN, UNOBSERVED, look_up_outputs, name_outputs, re
 from ..data.reading import Extractor, read_to_predict
 from ..data.sample_weights import read_weights
 from ..data.seeds import random_state
-from ..data.training import require_labelling, warn_of_unsettled
+from ..data.training import require_labelling
 from ..data.types import Allowed, Items, Lengths, Outputs, Seed, Weights
 from ..decoders import ABSTAINED, Abstain, Decoder
 from ..errors import InfeasibleError, InputError, ModelFormatError, warn_user
 from ..fitting.run import Routed
 from ..memory import require_memory
-from ..parameters import Parameterised
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, no_fit
 from ..structures import (
     ApproximateSample,
     ApproximateSum,
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 Labels = list[list[Hashable]]
 
 
-class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
+class SequenceLabeller(CalibratedLabeller, Routed, Savable, ABC):
     """A fitted model that gives every position of a sequence a distribution over labels.
 
     Sequences come as a list of (T, D) arrays, scipy-sparse matrices or data frames, as one flat array
@@ -119,7 +118,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         if abstain is not None:
             rule = Abstain(rule, require_share("abstain", abstain))
         outputs = rule.decode(scored.batch, scored.scores)
-        warn_of_unsettled(scored.batch)
+        scored.batch.warn_of_unsettled()
         return self._names(scored, outputs)
 
     def predict_marginals(self, X: Items, *, lengths: Lengths = None, allowed: Allowed = None) -> list[Array]:
@@ -128,7 +127,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         batch = scored.batch
         _require_oracle(batch, (SumOracle, ApproximateSum), "predict_marginals")
         marginals = marginal_parts(batch, scored.scores)[batch.answer]
-        warn_of_unsettled(batch)
+        batch.warn_of_unsettled()
         each = [marginals[a:b] for a, b in pairwise(batch.cliques[batch.answer].offsets)]
         result: list[Array] = fitted_structure(self).shaped_marginals(each, scored.inputs.links)
         return result
@@ -181,7 +180,7 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
             return log_partition_or_none(scored.batch, within) - total
 
         result = at_most_one(log_mean(scored.scores, log_proba), scored.batch)
-        warn_of_unsettled(scored.batch)
+        scored.batch.warn_of_unsettled()
         if (labels < 0).any():
             result[self._strange(labels, scored.batch)] = -np.inf
         return result
@@ -265,14 +264,16 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         if not weights.any():
             raise InputError("There is nothing to score: y has no label, or none with a weight above 0.")
         labels = self._decoder(None).decode(scored.batch, scored.scores)
-        warn_of_unsettled(scored.batch)
+        scored.batch.warn_of_unsettled()
         return float(np.average(scored.batch.agree(labels, truth), weights=weights))
 
     def _batch(self, X: Items, lengths: Lengths, allowed: Allowed) -> ScoredBatch:
         self._require_fitted()
 
         def score() -> ScoredBatch:
-            return mixed(self, self._model().scores(self._read(X, lengths, as_rows=self._scores_rows)))
+            return self._with_posterior(
+                self._model().scores(self._read(X, lengths, as_rows=self._scores_rows))
+            )
 
         scored: ScoredBatch = remembered(self, X, score) if lengths is None else score()
         if allowed is None:
@@ -286,12 +287,9 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
 
         return scored._replace(scores=changed(scored.scores, within))
 
-    def _state(self) -> dict[str, Any]:
-        self._require_fitted()
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
+    def _with_posterior(self, scored: ScoredBatch) -> ScoredBatch:
+        """Return scores with those of the functions drawn, where a model was fitted with a posterior."""
+        return scored if vars(self).get("posterior_") is None else mixed(self, scored)
 
     def _rehearse(self) -> None:
         alphabet = fitted_structure(self).alphabet
@@ -321,7 +319,8 @@ class SequenceLabeller(CalibratedLabeller, Parameterised, Routed, Savable, ABC):
         )
 
     def _require_fitted(self) -> None:
-        require_fitted(self)
+        if not hasattr(self, "classes_"):
+            raise no_fit(self)
 
     def _decoder(self, given: str | Decoder | None) -> Decoder:
         return choose(DECODERS, self.decoder if given is None else given, "decoder")

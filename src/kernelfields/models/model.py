@@ -80,7 +80,9 @@ class Model(NamedTuple):
 
     def batch_of(self, inputs: Inputs) -> Any:
         """Return the batch of some inputs."""
-        own = frozenset().union(*(scorer.own for scorer in self.scorers))
+        own: set[str] = set()
+        for scorer in self.scorers:
+            own |= scorer.own
         return self.structure.on(inputs.offsets, inputs.links, len(self.alphabet), own=own)
 
 
@@ -169,12 +171,16 @@ def fitted_model(model: Any, *scorers: Scorer) -> Model:
     return Model(fitted_structure(model), model.classes_, scorers, measure, forbidden, scaling)
 
 
+CHAIN, SECOND_ORDER_CHAIN = Chain(), Chain(order=2)
+"""The structures of models that say nothing of theirs: those that know no other, and old files."""
+
+
 def fitted_structure(model: Any) -> Structure:
     """Return the structure that a model was fitted with, whatever its settings say by now."""
     found: Structure | None = vars(model).get("structure_")
     if found is not None:
         return found
-    return Chain(order=1 if vars(model).get("second_order_") is None else 2)  # files of older versions
+    return CHAIN if vars(model).get("second_order_") is None else SECOND_ORDER_CHAIN
 
 
 def dense(array: Any) -> Any:

@@ -145,6 +145,9 @@ class WeightScorer(LearntScorer):
         if self.dtype is not None:
             features = features.astype(self.dtype, copy=False)
         on = batch.answer if self.on is None else self.on
+        if on == "node" and self.on is None and self.view is None:  # vertices see the rows of X
+            add(into, on, self._products(features, dense_rows=False))
+            return
         view = view_of(batch, on, self.view)
         if on == batch.answer and view == "first":
             add(into, on, self._products(features, dense_rows=False).reshape(-1, *batch.cliques[on].values))

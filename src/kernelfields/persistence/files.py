@@ -120,7 +120,7 @@ def _encode_settings(encoder: FileEncoder, model: Savable, where: str) -> dict[s
     recipe = encoder.registry.recipe_of(model)
     if recipe is None:
         raise InputError(f"{type(model).__name__} is none of the estimators that can be saved.")
-    parameters: Any = model.get_params(deep=False)  # type: ignore[attr-defined]
+    parameters: Any = model.get_params(deep=False)
     try:
         encoder.registry.checked(type(model), parameters)
     except ModelFormatError as error:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..arrays import Array
+from ..parameters import Parameterised
 from .fields import Field
 
 
-class Savable(ABC):
+class Savable(Parameterised, ABC):
     """An estimator whose fitted state is a set of declared attributes.
 
     A final class declares them in ``_learnt`` and has a line in the registry of estimators. A model that was
@@ -35,13 +36,20 @@ class Savable(ABC):
         own = {"classes_", "_waiting", "_previous", "_table_columns"}
         cls._fit_sets = frozenset({*own, *getattr(cls, "_learnt", ()), *cls._transient, *cls._mirrored})
 
-    @abstractmethod
     def _state(self) -> dict[str, Any]:
-        """Return the fitted attributes by name, without ``classes_``."""
+        """Return the fitted attributes by name, but ``classes_``; refuse to forget others that a fit set."""
+        require_fitted(self)
+        known = self.__getstate__()
+        state = {name: known[name] for name in self._learnt if name in known}
+        other = known.keys() - state.keys() - self._fit_sets - {*self._parameter_names(), "_metadata_request"}
+        forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
+        if forgotten:
+            raise TypeError(f"{type(self).__name__} does not declare {forgotten[0]} in _learnt.")
+        return state
 
-    @abstractmethod
     def _settle(self, state: Mapping[str, Any]) -> None:
         """Take over some or all of what `_state` gave."""
+        vars(self).update(state)
 
     @abstractmethod
     def _rehearse(self) -> None:
@@ -84,20 +92,14 @@ class Savable(ABC):
         return {name: value for name, value in vars(self).items() if name != "_previous"}
 
 
-def declared_state(model: Savable, settings: Iterable[str]) -> dict[str, Any]:
-    """Return the attributes of a fitted model that it declares; refuse to forget others that a fit set."""
-    known = model.__getstate__()
-    state = {name: known[name] for name in model._learnt if name in known}
-    other = known.keys() - state.keys() - model._fit_sets - {*settings, "_metadata_request"}
-    forgotten = sorted(name for name in other if name.startswith("_") or name.endswith("_"))
-    if forgotten:
-        raise TypeError(f"{type(model).__name__} does not declare {forgotten[0]} in _learnt.")
-    return state
-
-
 def require_fitted(model: Savable) -> None:
     """Refuse a model that knows no labels yet."""
     if not hasattr(model, "classes_"):
-        from sklearn.exceptions import NotFittedError
+        raise no_fit(model)
 
-        raise NotFittedError(f"This {type(model).__name__} is not fitted yet; call fit first.")
+
+def no_fit(model: Savable) -> Exception:
+    """Return the refusal of a model that knows no labels yet."""
+    from sklearn.exceptions import NotFittedError
+
+    return NotFittedError(f"This {type(model).__name__} is not fitted yet; call fit first.")

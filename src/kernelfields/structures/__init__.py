@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SumOracle,
         bounded_argmax,
         require_max,
+        warn_of_unsettled,
     )
     from ._pair_settings_base import PairStructure
     from ._pairs_base import PairBatch
@@ -88,7 +89,7 @@ else:
             "_oracles": (
                 "ApproximateMarginals ApproximateMax ApproximateSample ApproximateSum BoundedLabelling "
                 "Convergence CovarianceOracle KBestOracle Labelling Labellings Marginals MaxOracle "
-                "SampleOracle SumOracle bounded_argmax require_max"
+                "SampleOracle SumOracle bounded_argmax require_max warn_of_unsettled"
             ),
             "_pair_settings_base": "PairStructure",
             "_pairs_base": "PairBatch",
@@ -245,5 +246,6 @@ __all__ = [
     "require_max",
     "symbol_spans",
     "tree_of",
+    "warn_of_unsettled",
     "with_leaves",
 ]

@@ -147,6 +147,9 @@ class StructureBatch(ABC):
         """The shape of the scores of each clique type."""
         return {name: cliques.shape for name, cliques in self.cliques.items()}
 
+    def warn_of_unsettled(self) -> None:  # noqa: B027 - exact sums have nothing to say
+        """Say, as a warning, for how many instances the last sums did not converge."""
+
     def known_scores(self) -> dict[str, Array]:
         """Return the scores that come with the structure and are not learnt, by clique type; mostly none."""
         return {}

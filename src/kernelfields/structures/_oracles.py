@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, warn_user
 from ._base import Scores, StructureBatch
 
 ROUNDING = 1e-9
@@ -121,6 +121,11 @@ class ApproximateSum(StructureBatch):
     def entropy(self, scores: Scores) -> Array:
         """Return what stands for the entropy, for every instance."""
 
+    def warn_of_unsettled(self) -> None:
+        """Say, as a warning, for how many instances the last sums did not converge."""
+        if self.convergence is not None:
+            warn_of_unsettled(self, int((~self.convergence.converged).sum()))
+
 
 class CovarianceOracle(SumOracle):
     """A structure that differentiates its marginals."""
@@ -180,6 +185,16 @@ class ApproximateMax(StructureBatch):
     @abstractmethod
     def approximate_argmax(self, scores: Scores) -> BoundedLabelling:
         """Return a good output of every instance, with a bound of the best score."""
+
+
+def warn_of_unsettled(batch: StructureBatch, count: int) -> None:
+    """Say, as a warning, for how many instances an approximation did not converge; nothing for 0."""
+    if count:
+        from sklearn.exceptions import ConvergenceWarning
+
+        name, items = type(batch).__name__, f"{batch.n_instances} {batch.words.items}"
+        advice = "raise max_iter or tol of its inference."
+        warn_user(f"{name} did not converge on {count} of {items}: {advice}", ConvergenceWarning)
 
 
 def require_max(structure: StructureBatch, who: str) -> MaxOracle | ApproximateMax:

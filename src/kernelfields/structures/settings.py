@@ -134,7 +134,8 @@ class Chain(Structure):
     ) -> EdgeBatch:
         """Return chains of this order."""
         kind = ChainBatch if self.order == 1 else SecondOrderChainBatch
-        return kind(offsets, n_labels, shared_edges="edge" not in own).untied(own)
+        batch = kind(offsets, n_labels, shared_edges="edge" not in own)
+        return batch.untied(own) if own else batch
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,8 @@ from ..graphs.adjacency import Adjacency, read_adjacency
 from ..graphs.averages import Watch
 from ..graphs.sources import Sources, sources_of
 from ..graphs.spreading import require_alpha
-from ..parameters import Parameterised
 from ..persistence.fields import Field, Kind, Numbers, Observations
-from ..persistence.savable import Savable, declared_state, require_fitted
+from ..persistence.savable import Savable, require_fitted
 from ..structures import Chain
 
 PRECOMPUTED = "precomputed"
@@ -56,7 +55,7 @@ class GraphSolution(Protocol):
         ...
 
 
-class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
+class LabelGraphClassifier(Routed, Savable, ABC):
     """A classifier of rows, or of all positions of sequences, by labels that travel along a graph.
 
     The graph is over everything that `fit` sees, labelled or not; nothing else is learnt. Observations from
@@ -262,13 +261,6 @@ class LabelGraphClassifier(Parameterised, Routed, Savable, ABC):
             f"tol={self.tol}. Raise max_iter or tol.",
             ConvergenceWarning,
         )
-
-    def _state(self) -> dict[str, Any]:
-        require_fitted(self)
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
 
     def _rehearse(self) -> None:
         """Predict for an observation of the graph, or for one with no links to its vertices."""

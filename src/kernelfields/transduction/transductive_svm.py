@@ -28,7 +28,6 @@ from ..models.vertex_kernels import own_kernel, used_times
 from ..objective import Certificate
 from ..observations import stacked
 from ..persistence.fields import Field, Kind, Numbers, Observations
-from ..persistence.savable import declared_state
 from ..structures import Structure
 from ..tables import structure_of
 
@@ -239,13 +238,6 @@ class TransductiveSVM(RowClassifier):
     def _label_scores(self, rows: Rows) -> Array:
         values = self._machines(rows)
         return np.column_stack([-values, values]) if values.shape[1] == 1 else values
-
-    def _state(self) -> dict[str, Any]:
-        self._require_fitted()
-        return declared_state(self, self._parameter_names())
-
-    def _settle(self, state: Mapping[str, Any]) -> None:
-        vars(self).update(state)
 
     def _rehearse(self) -> None:
         nothing = Rows(np.zeros((0, self.n_features_in_)), None)
