@@ -159,7 +159,7 @@ class LinearFit(ProblemFit):
             and np.array_equal(before.classes_, self.training.encoded.classes)
             and before.n_features_in_ == self.training.inputs.features.shape[1]
         ):
-            return self.parts.element(self.problem, scorers_of(before))
+            return self.problem.refreshed(self.parts.element(self.problem, scorers_of(before)))
         return self._guess()
 
     def _guess(self) -> Array:

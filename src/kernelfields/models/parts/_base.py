@@ -77,7 +77,10 @@ class BoundPart(ABC):
 
     @abstractmethod
     def element(self, space: Any, scorer: Any) -> Array:
-        """Return the element of the space that is the function of a scorer, as far as the space has it."""
+        """Return the element of the space that is the function of a scorer, as far as the space has it.
+
+        What spaces keep beside coefficients is computed by `Problem.refreshed`.
+        """
 
     def held_out(self, data: PartData) -> Callable[[Any, Array], Array]:
         """Return the scores of elements of a space on other data."""

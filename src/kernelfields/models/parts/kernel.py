@@ -183,14 +183,17 @@ class BoundKernel(BoundPart):
         return ExpansionScorer(on, self.map, coef, self.view, self.observations.dtype)
 
     def element(self, space: Any, scorer: ExpansionScorer) -> Array:
-        """Return the function as far as it is an expansion over the observations of the training set."""
+        """Return the function as far as it is an expansion over the observations of the training set.
+
+        The image of the element, a product with the Gram matrix, is left to `Problem.refreshed`.
+        """
         result = np.zeros(space.size)
         known = scorer.map.basis if isinstance(scorer.map, KernelMap) else None
         if isinstance(space, Expansion) and type(known) is type(self.observations):
             found = find_observations(self.observations, known)
             columns = space.embedding.columns(scorer.coef.reshape(len(scorer.coef), -1))
             space.coordinates(result)[found[found >= 0]] = columns[found >= 0]
-        return space.refreshed(result)
+        return result
 
     def held_out(self, data: PartData) -> Callable[[Any, Array], Array]:
         """Return the scores of elements on other data; kernel values with the basis are computed once."""
