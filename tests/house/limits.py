@@ -46,7 +46,7 @@ LIMITS = {
     "rooms": Limit(42, target=15),
     "layers": Limit(36, target=12),
     "lines_package": Limit(104_460, target=82_000),
-    "duplicates_10_lines": Limit(40),
+    "duplicates_10_lines": Limit(37),
     "participle_names": Limit(740),
     "comment_lines": Limit(115, floor=True),
     "prose_hits": Limit(1102),

@@ -136,7 +136,7 @@ class Chain(Structure):
         kind = ChainBatch if self.order == 1 else SecondOrderChainBatch
         batch = kind(offsets, n_labels, shared_edges="edge" not in own)
         if "triple" in own and isinstance(batch, SecondOrderChainBatch):
-            from .own_triples import untie_triples
+            from .exact import untie_triples
 
             return untie_triples(batch)
         return batch.untied(own)
