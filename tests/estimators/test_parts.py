@@ -377,7 +377,7 @@ def test_rows_have_one_measure() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"parts__arcs__penalty": 1.0}, "arcs is None, which has no parameters; penalty cannot be set."),
+        ({"parts__arcs__penalty": 1.0}, "Parts has no 'arcs' to change; known by name are 'bias', 'bound"),
         ({"parts__edges__penalti": 1.0}, "FreeScores has no parameter 'penalti'; it has"),
         ({"parts__edges__penalty": -1.0}, "penalty is -1.0; it must be a finite number, not negative."),
         ({"parts__edges": 3}, "The part 'edges' is 3; it must be FreeScores"),
