@@ -186,6 +186,13 @@ def test_linear_kernels_are_weights(rng: Any) -> None:
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=2e-6)
 
 
+@pytest.mark.parametrize("base", [LINEAR, KERNEL, StructuredSVM(), StructuredPerceptron(random_state=0)])
+def test_models_without_further_parts_say_so(base: Any, rng: Any, tmp_path: Path) -> None:
+    model = clone(base).fit(*task(rng, "chain"))
+    model.save(tmp_path / "model.kf")
+    assert model.parts_ == load(tmp_path / "model.kf").parts_ == {}
+
+
 def test_names_do_not_make_attributes_of_other_functions(rng: Any, tmp_path: Path) -> None:
     """``transitions_`` are scores of label pairs, ``start_`` those of the part "boundaries"."""
     X, y = task(rng, "chain")
