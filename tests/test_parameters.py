@@ -1,12 +1,30 @@
 """Settings of settings, through scikit-learn's tools: frozen ones are replaced, never left as they were."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from kernelfields import CRF, InputError, KernelCRF, KernelScores, Parts, load
-from kernelfields.kernels import RBF
+import kernelfields
+from kernelfields import (
+    CRF,
+    FixedScores,
+    FreeScores,
+    HiddenStates,
+    InputError,
+    KernelCRF,
+    KernelScores,
+    LinearScores,
+    Parts,
+    Run,
+    approximation,
+    kernels,
+    load,
+)
+from kernelfields.approximation import Nystroem
+from kernelfields.kernels import RBF, Laplacian
 from kernelfields.losses import EntropyRegularised, Log
 from kernelfields.solvers import LBFGS
 from kernelfields.structures import Chain, Exact, Graph
@@ -92,7 +110,10 @@ def test_a_setting_and_its_own_settings_at_once():
         ({"structure__ordr": 2}, "^Chain has no parameter 'ordr'; it has order.$"),
         ({"structure__": 2}, "^CRF has no parameter 'structure__'; it has penalty, "),
         ({"structure__order__more": 2}, "^CRF.structure.order is 1, which has no parameters; more cannot be"),
-        ({"loss__weight": 2}, "^CRF.loss is 'log', which has no parameters; weight cannot be set.$"),
+        (
+            {"loss__weight": 2},
+            "^CRF.loss is 'log', which has no parameters; weight cannot be set: give an object",
+        ),
         ({"structure__order": 3}, "order is 3"),
     ],
 )
@@ -100,4 +121,56 @@ def test_refusals(settings, words):
     model = CRF(structure=Chain())
     with pytest.raises(InputError, match=words):
         model.set_params(penalty=7.0, **settings)
-    assert model.structure == Chain()
+    assert (model.structure, model.penalty) == (Chain(), 1.0)
+
+
+def test_settings_that_several_share_are_changed_in_one():
+    """Kernels are no frozen objects, unlike parts, structures and losses."""
+    kernel = RBF(1.0) + RBF(2.0)
+    parts = Parts(both=KernelScores(kernel, on="edge", view="all"))
+    models = [KernelCRF(kernel, parts=parts), CRF(parts=parts)]
+    models[0].set_params(parts__both__kernel__left__gamma=9.0, kernel__right__gamma=5.0)
+    assert models[0].parts["both"].kernel.left.gamma == 9.0
+    assert models[0].kernel.right.gamma == 5.0
+    assert models[1].parts == parts
+    assert (kernel.left.gamma, kernel.right.gamma) == (1.0, 2.0)
+
+
+def test_estimators_in_estimators_are_changed_themselves():
+    inner = CRF()
+    HiddenStates(inner).set_params(estimator__penalty=3.0)
+    assert inner.penalty == 3.0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RBF(1.0) + 2.0 * RBF(3.0),
+        lambda: FreeScores(penalty=1),
+        lambda: KernelScores(RBF(2.0), on="edge", labels=np.eye(4), basis=Nystroem(5)),
+        lambda: Parts(kernel=KernelScores(RBF(2.0), labels=np.eye(2)), known=FixedScores({"a": 1.0})),
+    ],
+)
+def test_equal_settings_are_equal(make):
+    assert make() == make()
+    assert hash(make()) == hash(make())
+    named = {
+        name: getattr(one, name) for one in (kernelfields, kernels, approximation) for name in one.__all__
+    }
+    assert eval(repr(make()), {**named, "array": np.array}) == make()
+
+
+def test_other_settings_are_not_equal():
+    part = KernelScores(RBF(2.0), on="edge", labels=np.eye(4))
+    for changed in ({"labels": np.eye(4) + 1}, {"kernel": RBF(3.0)}, {"kernel": "rbf"}, {"penalty": 2.0}):
+        assert replace(part, **changed) != part
+    assert Parts(a=part) != Parts(b=part)
+    assert RBF(1.0) != RBF(2.0)
+    assert RBF(1.0) != Laplacian(1.0)
+    assert FreeScores() != LinearScores()
+    assert FreeScores().set_params(penalty=3.0) == FreeScores(penalty=3.0)
+
+
+def test_precisions_are_written_by_name():
+    assert repr(Run(dtype=np.float64)) == "Run(dtype='float64')"
+    assert eval(repr(Run(dtype=np.dtype("float32"), patience=3))) == Run(dtype="float32", patience=3)

@@ -7,14 +7,17 @@ more than training many a model; it is imported where it is needed.
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, cast
+
+import numpy as np
 
 from .checks import shown
-from .errors import InputError
+from .errors import InputError, UnsupportedError
 
 
 class Parameterised:
@@ -33,12 +36,19 @@ class Parameterised:
         return unfold_settings(result) if deep else result
 
     def set_params(self, **settings: Any) -> Self:
-        """Change settings, ``outer__inner`` those of a setting; frozen ones are replaced."""
+        """Change settings, ``outer__inner`` those of a setting; none if one of them is refused.
+
+        What is frozen is left as it is: the changed copy is returned. Settings of settings are changed in
+        copies, which other objects do not share; but estimators within estimators themselves.
+        """
+        if _is_frozen(self):
+            return cast(Self, change_settings(type(self).__name__, self, settings))
         own, nested = split_settings(self, self._parameter_names(), settings)
+        for name, inner in nested.items():
+            value = own.get(name, getattr(self, name))
+            own[name] = change_settings(f"{type(self).__name__}.{name}", value, inner)
         for name, value in own.items():
             setattr(self, name, value)
-        for name, inner in nested.items():
-            setattr(self, name, change_settings(f"{type(self).__name__}.{name}", getattr(self, name), inner))
         return self
 
     def __repr__(self) -> str:
@@ -80,10 +90,7 @@ def split_settings(
     for key, value in settings.items():
         name, separator, inner = key.partition("__")
         if name not in known or (separator and not inner):
-            what = name if name not in known else key
-            raise InputError(
-                f"{type(owner).__name__} has no parameter {what!r}; it has {', '.join(known) or 'none'}."
-            )
+            raise lacking(type(owner), name if name not in known else key, known)
         if inner:
             nested.setdefault(name, {})[inner] = value
         else:
@@ -91,19 +98,44 @@ def split_settings(
     return own, nested
 
 
+def lacking(kind: type, name: str, known: Collection[str]) -> InputError:
+    """Return the refusal of a name that no setting has: what to write for an old one, else all that exist."""
+    from .renamed import new_setting
+
+    new = new_setting(name, known)
+    instead = f"write {new}" if new else f"it has {', '.join(known) or 'none'}"
+    return UnsupportedError(f"{kind.__name__} has no parameter {name!r}; {instead}.")
+
+
 def change_settings(name: str, value: Any, settings: Mapping[str, Any]) -> Any:
-    """Return a value with other settings: a copy of one that is frozen, any other itself."""
+    """Return a copy of a value with other settings; an estimator itself."""
     if hasattr(value, "set_params") and not isinstance(value, type) and not _is_frozen(value):
-        return value.set_params(**settings)
+        return (value if hasattr(value, "fit") else copy.copy(value)).set_params(**settings)
     if not _is_frozen(value):
-        inner = ", ".join(settings)
-        raise InputError(f"{name} is {shown(value)}, which has no parameters; {inner} cannot be set.")
+        instead = ": give an object in the place of its name" if isinstance(value, str) else ""
+        what = f"which has no parameters; {', '.join(settings)} cannot be set{instead}"
+        raise InputError(f"{name} is {shown(value)}, {what}.")
     own, nested = split_settings(value, _fields(value), settings)
     value = replace(value, **own)
-    replaced = {
-        key: change_settings(f"{name}.{key}", getattr(value, key), one) for key, one in nested.items()
-    }
-    return replace(value, **replaced)
+    given = {key: change_settings(f"{name}.{key}", getattr(value, key), it) for key, it in nested.items()}
+    return replace(value, **given)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Tell whether two settings are the same: arrays by their numbers, kernels by what they are made of."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
+    if type(one) is not type(other):
+        return bool(one == other)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, Parameterised):
+        return alike(one.get_params(deep=False), other.get_params(deep=False))
+    if not _is_frozen(one):
+        return bool(one == other)
+    return all(alike(getattr(one, name), getattr(other, name)) for name in _fields(one))
 
 
 def _is_frozen(value: Any) -> bool:

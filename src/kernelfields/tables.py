@@ -110,9 +110,7 @@ APPROXIMATIONS: Table[Approximation] = Table(
     },
 )
 BASES: Table[Approximation | Selection] = Table(
-    ".approximation._base:Approximation",
-    ".selection._growing_base:Selection",
-    entries=APPROXIMATIONS.entries,
+    ".approximation._base:Approximation", ".selection._growing_base:Selection", entries=APPROXIMATIONS.entries
 )
 CONSTRAINTS: Table[Rule] = Table(
     ".constraints._base:Rule",

@@ -186,6 +186,13 @@ def test_linear_kernels_are_weights(rng: Any) -> None:
     assert kernel.certificate_.value == pytest.approx(linear.certificate_.value, rel=2e-6)
 
 
+@pytest.mark.parametrize("base", [LINEAR, KERNEL, StructuredSVM(), StructuredPerceptron(random_state=0)])
+def test_models_without_further_parts_say_so(base: Any, rng: Any, tmp_path: Path) -> None:
+    model = clone(base).fit(*task(rng, "chain"))
+    model.save(tmp_path / "model.kf")
+    assert model.parts_ == load(tmp_path / "model.kf").parts_ == {}
+
+
 def test_names_do_not_make_attributes_of_other_functions(rng: Any, tmp_path: Path) -> None:
     """``transitions_`` are scores of label pairs, ``start_`` those of the part "boundaries"."""
     X, y = task(rng, "chain")
@@ -377,7 +384,7 @@ def test_rows_have_one_measure() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"parts__arcs__penalty": 1.0}, "arcs is None, which has no parameters; penalty cannot be set."),
+        ({"parts__arcs__penalty": 1.0}, "Parts has no 'arcs' to change; known by name are 'bias', 'bound"),
         ({"parts__edges__penalti": 1.0}, "FreeScores has no parameter 'penalti'; it has"),
         ({"parts__edges__penalty": -1.0}, "penalty is -1.0; it must be a finite number, not negative."),
         ({"parts__edges": 3}, "The part 'edges' is 3; it must be FreeScores"),

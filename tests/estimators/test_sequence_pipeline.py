@@ -140,7 +140,7 @@ def test_searches_reach_all_settings(data):
     model = pipeline().set_params(transformers__0__transformer__with_std=False, estimator__penalty=3.0)
     assert not model.transformers[0].transformer.with_std
     assert model.get_params()["transformers__1__width"] == 3
-    with pytest.raises(ValueError, match="no parameter 'transformers__7__width'"):
+    with pytest.raises(InputError, match=r"has no 'transformers__7__width'; it has \d steps"):
         model.set_params(transformers__7__width=3)
 
 

@@ -24,7 +24,18 @@ from kernelfields import (
 from kernelfields.io.container import Container, write_container
 from kernelfields.kernels import RBF
 from kernelfields.objective import GroupNorm, L1Norm
-from kernelfields.structures import Chain, Graph, Segments
+from kernelfields.persistence.upgrades import UPGRADES
+from kernelfields.structures import (
+    Alignment,
+    Bethe,
+    CandidateSegments,
+    Chain,
+    Constituency,
+    Dependency,
+    Graph,
+    Matching,
+    Segments,
+)
 
 X = [[[1.0, 0.0], [9.0, 1.0], [4.0, 0.0], [4.0, 2.0]], [[2.0, 1.0], [1.0, 1.0]]]
 Y = [["a", "b", "a", "a"], ["b", "a"]]
@@ -104,6 +115,21 @@ CASES: list[tuple[Any, dict[str, Any], Parts]] = [
     (StructuredSVM(), {"edge_penalty": 0.5}, Parts(edges=FreeScores(penalty=0.5))),
 ]
 
+TWO = [np.eye(2).reshape(4, 1), np.ones((4, 1))]
+OTHERS: list[tuple[Any, list[Any], list[Any], Any]] = [
+    (Alignment(), [x.reshape(2, 2, 1) for x in TWO], [[(0, 0)], [(1, 0), (0, 1)]], "jump"),
+    (Matching(inference=Bethe()), [x.reshape(2, 2, 1) for x in TWO], [[(0, 0)], [(1, 0), (0, 1)]], None),
+    (Dependency(), [TWO[0][:2], TWO[1][:2]], [[0], [0]], None),
+    (Constituency(("A", "B")), [TWO[0][:3], TWO[1][:3]], [("A", 0, 1), ("B", 0, 1)], None),
+    (
+        CandidateSegments(2),
+        [(np.array(x), [(0, 1), (2, 3)]) for x in (X[0], X[0])],
+        [Y[0], Y[0]],
+        "durations",
+    ),
+]
+"""Structures, with data and the name of the part besides "edges" that the penalty of edges was for."""
+
 
 def rewritten(model: Any, flags: dict[str, Any], folder: Path) -> Any:
     """Save a model as one of format 5 with flags; load it."""
@@ -128,6 +154,23 @@ def test_flags_become_parts(model: Any, flags: dict[str, Any], parts: Parts, tmp
     np.testing.assert_array_equal(again.predict_marginals(X)[0], model.predict_marginals(X)[0])
 
 
+@pytest.mark.parametrize(("structure", "items", "y", "name"), OTHERS, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("flag", [{"edge_penalty": 0.5}, {"edges": False}], ids=str)
+def test_structures_without_edges_are_fitted_again(
+    structure: Any, items: list[Any], y: list[Any], name: str | None, flag: dict[str, Any], tmp_path: Path
+) -> None:
+    kind: Any = CRF if isinstance(structure, CandidateSegments) else KernelCRF
+    if kind is CRF:
+        flag = {"edge_penalty": 0.5}  # it had no other
+    part = FreeScores(penalty=0.5) if "edge_penalty" in flag else None
+    names = ["edges"] * isinstance(structure, CandidateSegments) + ([] if name is None else [name])
+    parts = Parts(dict.fromkeys(names, part))
+    model = kind(structure=structure, parts=parts).fit(items, y)
+    again = rewritten(model, flag, tmp_path).fit(items, y)
+    for one, other in zip(again.predict_marginals(items), model.predict_marginals(items), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
 def test_the_penalty_of_edges_was_that_of_factors_and_edge_types(tmp_path: Path) -> None:
     structure = Graph(edge_types=["near", "far"], factors={"three": 3})
     item = {"features": X[0], "edges": {"near": [(0, 1), (1, 2)]}, "factors": {"three": [(0, 1, 3)]}}
@@ -137,6 +180,23 @@ def test_the_penalty_of_edges_was_that_of_factors_and_edge_types(tmp_path: Path)
     again = rewritten(model, {"edge_penalty": 0.5}, tmp_path)
     assert dict(again.parts) == dict(parts)
     assert again.fit([item], Y[:1]).predict([item]) == model.predict([item])
+
+
+def test_candidates_had_the_penalties_of_their_estimator() -> None:
+    flags = {"edge_penalty": 0.5, "second_order_penalty": 0.25, "edge_kernel_penalty": None, "edges": False}
+    names = ["Edges", "SecondOrder", "InputEdges", "Boundaries"]
+    every = [{"$object": name, "parts": {"name": name}} for name in names]
+    together = {"$object": "Together", "parts": {"parts": {"$tuple": every[:1]}}}
+    model = {
+        "recipe": "structure-learner",
+        "parameters": {
+            "estimator": {"$model": {"recipe": "kernel-crf", "parameters": flags}},
+            "candidates": [*every, together],
+        },
+    }
+    found = UPGRADES[5]({"format": 5, "model": model})["model"]["parameters"]["candidates"]
+    assert [one["parts"].get("penalty") for one in found[:4]] == [0.5, 0.25, 0.5, None]
+    assert found[4]["parts"]["parts"]["$tuple"][0]["parts"]["penalty"] == 0.5
 
 
 def test_labels_that_share_what_they_learn(tmp_path: Path) -> None:

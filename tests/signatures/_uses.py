@@ -40,6 +40,7 @@ from kernelfields import (
 )
 from kernelfields import io as files
 from kernelfields.models.clique_types import Edges
+from tests._bookend import BookendBatch
 
 Given = dict[str, Any]
 Use = Callable[[Given], Any]
@@ -187,6 +188,7 @@ CHAIN = structures.ChainBatch([0, 3, 4], 2)
 TREE = structures.TreeBatch([0, 3, 4], [-1, 0, 0, -1], 2)
 SCORES = {"node": np.zeros((4, 2)), "edge": np.zeros((2, 2))}
 GRAPH = structures.ExactGraphBatch([0, 3, 4], [[0, 1], [0, 2]], 2)
+BOOKENDS = BookendBatch([0, 3, 4], 2)
 SECOND = structures.SecondOrderChainBatch([0, 3, 4], 2)
 ARCS = structures.DependencyBatch([2, 1])
 SIBLINGS = structures.SiblingDependencyBatch([2, 1])
@@ -336,6 +338,7 @@ USES: dict[str, Use] = {
     "decoders.Best": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Best(**given))),
     "decoders.Draws": _decoding(lambda given: decoders.MinimumRisk(_differing, decoders.Draws(**given))),
     "structures.ChainBatch": lambda given: structures.ChainBatch([0, 1], **given),
+    "structures.SumBatch": lambda given: BookendBatch([0, 1], **given),
     "structures.SecondOrderChainBatch": lambda given: structures.SecondOrderChainBatch([0, 1], **given),
     "structures.SegmentBatch": lambda given: structures.SegmentBatch([0, 1], **given),
     "structures.Segments": lambda given: kf.CRF(structure=structures.Segments(**given)).fit(X, y),
@@ -461,6 +464,7 @@ USES: dict[str, Use] = {
     "structures.ChainBatch.kbest": lambda given: CHAIN.kbest(SCORES, **given),
     "structures.SecondOrderChainBatch.kbest": lambda given: SECOND.kbest(SCORES2, **given),
     "structures.ChainBatch.sample": _sampled(CHAIN, SCORES),
+    "structures.SumBatch.sample": _sampled(BOOKENDS, {**SCORES, "bookend": np.zeros((2, 2))}),
     "structures.SecondOrderChainBatch.sample": _sampled(SECOND, SCORES2),
     "structures.TreeBatch.sample": _sampled(TREE, SCORES),
     **{

@@ -40,6 +40,13 @@ def test_views_by_hand(view, dense):
 
 
 @pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("view", [*BY_HAND, run_mean], ids=lambda view: view.__name__)
+def test_views_keep_the_precision(view, dense):
+    rows = X.astype(np.float32)
+    assert view(rows if dense else sparse.csr_matrix(rows), MEMBERS[:1]).dtype == np.float32
+
+
+@pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_means_of_runs_by_hand(dense, dtype, rng):
     rows = rng.normal(size=(9, 3)).astype(dtype)

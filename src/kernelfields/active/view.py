@@ -12,13 +12,7 @@ from ..errors import InputError
 from ..kernels import Kernel, as_kernel
 from ..models.labeller import at_most_one
 from ..models.model import ScoredBatch, matrix_of
-from ..structures import (
-    ApproximateSum,
-    KBestOracle,
-    SumOracle,
-    bounded_argmax,
-    require_max,
-)
+from ..structures import ApproximateSum, KBestOracle, SumOracle, bounded_argmax, require_max
 from .pool import LabelPool
 
 

@@ -188,13 +188,7 @@ def _has_entries_once(rows: Any) -> bool:
 
 
 def _read_flat(
-    X: Any,
-    lengths: Any,
-    width: int | None,
-    names: Array | None,
-    binary: bool,
-    missing: bool,
-    words: Words,
+    X: Any, lengths: Any, width: int | None, names: Array | None, binary: bool, missing: bool, words: Words
 ) -> Inputs:
     """One flat matrix with the lengths of its sequences."""
     kept = binary and sparse.issparse(X) and X.dtype == bool

@@ -239,11 +239,7 @@ def require_sequences(structure: Structure, name: str) -> None:
 
 
 def encode_outputs(
-    structure: Structure,
-    y: Any,
-    inputs: Inputs,
-    known: Sequence[Hashable] | None = None,
-    classes: Any = None,
+    structure: Structure, y: Any, inputs: Inputs, known: Sequence[Hashable] | None = None, classes: Any = None
 ) -> Encoded:
     """Read the outputs of a training set, and what answers can be.
 

@@ -13,16 +13,7 @@ from ..arrays import Array
 from ..checks import require_whole
 from ..errors import InputError
 from ..structures import require_feasible
-from ._base import (
-    Emissions,
-    Expectations,
-    Family,
-    Markov,
-    ObservedSequences,
-    Random,
-    chain_scores,
-    log_of,
-)
+from ._base import Emissions, Expectations, Family, Markov, ObservedSequences, Random, chain_scores, log_of
 from ._scored_base import one_hot
 from .contexts import MOST_WORDS, draw_words, require_contexts, used_contexts, words_of
 from .unknown import UnknownWords

@@ -136,10 +136,7 @@ class _Run:
     """The history of one run."""
 
     def __init__(
-        self,
-        weights: Array | None,
-        smoothing: Smoothing,
-        report: Callable[[Progress], object] | None,
+        self, weights: Array | None, smoothing: Smoothing, report: Callable[[Progress], object] | None
     ) -> None:
         self.weights, self.smoothing, self.report = weights, smoothing, report
         self.started = time.perf_counter()

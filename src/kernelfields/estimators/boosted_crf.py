@@ -185,13 +185,8 @@ class BoostedCRF(SequenceLabeller):
         ----------
         X : list of (T, D) arrays, or flat array
             Sequences; NaN is a missing value.
-        y : list of label sequences
-            Labels; None marks one that was not observed. In the place of a label sequence, None or −1 says
-            that there are no labels, and the sequence is left out.
-        lengths : sequence of int, optional
-            Lengths of the sequences in a flat X.
-        sample_weight : (S,) array, optional
-            How many times each sequence counts.
+        y, lengths, sample_weight
+            As in `CRF.fit`.
         X_dev, y_dev : lists, optional
             Held-out sequences: boosting ends when their likelihood has not risen for ``patience``
             rounds, and the rounds up to the best one are kept.

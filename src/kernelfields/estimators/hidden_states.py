@@ -20,12 +20,7 @@ from ..errors import InputError, ModelFormatError
 from ..fitting.observers import ProgressLine
 from ..fitting.run import Routed, starts_afresh
 from ..losses import OwnedStates
-from ..models.hidden_states import (
-    StateNumbers,
-    StateTraining,
-    owned_settings,
-    read_states,
-)
+from ..models.hidden_states import StateNumbers, StateTraining, owned_settings, read_states
 from ..models.labeller import Labels, log_partition_or_none
 from ..models.model import ScoredBatch, fitted_structure
 from ..persistence.fields import Field, Kind

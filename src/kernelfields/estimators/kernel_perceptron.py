@@ -122,7 +122,7 @@ class KernelPerceptron(SequenceLabeller):
         **dict.fromkeys(
             ["X_dev", "y_dev", "warm_start", "checkpoint"],
             "votes and means are over all steps from the first one on",
-        ),
+        )
     }
     _heeds: ClassVar[frozenset[str]] = frozenset({"callback"})
 
@@ -155,13 +155,11 @@ class KernelPerceptron(SequenceLabeller):
 
         Parameters
         ----------
-        X : list of (T, D) arrays, or flat array
-            Sequences.
+        X, lengths
+            As in `CRF.fit`.
         y : list of label sequences
             Labels, all of them observed; None or −1 in the place of a label sequence says that there are
             none, and no step looks at the sequence.
-        lengths : sequence of int, optional
-            Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             What the steps of each sequence are multiplied by.
         X_unlabelled : list, optional
@@ -271,12 +269,7 @@ class KernelPerceptron(SequenceLabeller):
         return Change(step, oldest, -alpha[oldest], np.zeros((alpha.shape[1],) * 2))
 
     def _keep(
-        self,
-        data: LabelledSet,
-        kernel: Kernel,
-        changes: list[Change],
-        steps: int,
-        others: Sequence[Inputs],
+        self, data: LabelledSet, kernel: Kernel, changes: list[Change], steps: int, others: Sequence[Inputs]
     ) -> None:
         N, L = data.edge_batch.n_vertices, data.edge_batch.n_labels
         alpha, edge = np.zeros((N, L)), np.zeros((L, L))

@@ -131,14 +131,10 @@ class MEMM(SequenceLabeller):
 
         Parameters
         ----------
-        X : list of (T, D) arrays, or flat array
-            Sequences.
+        X, lengths, sample_weight
+            As in `CRF.fit`.
         y : list of label sequences
             Labels, all of them observed.
-        lengths : sequence of int, optional
-            Lengths of the sequences in a flat X.
-        sample_weight : (S,) array, optional
-            How many times each sequence counts.
         """
         require_settings(vars(self), CHECKS)
         _require_directed(self.structure)

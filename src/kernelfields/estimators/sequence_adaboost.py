@@ -110,11 +110,7 @@ class SequenceAdaBoost(SequenceLabeller):
     """
 
     probabilistic: ClassVar[bool] = False
-    _learnt: ClassVar[Mapping[str, Field]] = {
-        **LINEAR,
-        "log_losses_": Kind(list),
-        "bounds_": Kind(list),
-    }
+    _learnt: ClassVar[Mapping[str, Field]] = {**LINEAR, "log_losses_": Kind(list), "bounds_": Kind(list)}
     _lacks: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(["X_dev", "y_dev"], "n_rounds says when to stop"),
         **dict.fromkeys(["warm_start", "checkpoint"], "Ctrl-C keeps the rounds that were done"),

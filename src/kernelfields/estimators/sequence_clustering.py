@@ -15,8 +15,8 @@ from ..data.types import Items, Lengths, Seed, Weights
 from ..fitting.run import Routed, starts_afresh
 from ..fitting.run_settings import Run
 from ..models.cluster_fits import fit_clusters
-from ..persistence.fields import Field, Kind, Numbers
 from ..persistence.savable import Savable, require_fitted
+from .field_clustering import FieldClustering
 from .kernel_crf import KernelCRF
 
 
@@ -66,19 +66,9 @@ class SequenceClustering(Routed, Savable):
     True
     """
 
-    _learnt: ClassVar[Mapping[str, Field]] = {
-        "estimator_": Kind(Savable, large=True),
-        "shares_": Numbers("L"),
-        "objectives_": Kind(list),
-        "objective_": Kind(float),
-        "n_iter_": Kind(int),
-        "stop_reason_": Kind(str),
-    }
-    _transient: ClassVar[tuple[str, ...]] = ("labels_",)
+    _learnt, _transient = FieldClustering._learnt, FieldClustering._transient
     _lacks: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(["X_dev", "y_dev"], "there are no labels to compare with"),
-        **dict.fromkeys(["warm_start", "checkpoint"], "it starts several times, from guesses"),
-        "X_unlabelled": "no sequence has labels: they all go into X",
+        **FieldClustering._lacks,
         "structure": "a sequence has one cluster, whatever its positions are linked by",
     }
     _heeds: ClassVar[frozenset[str]] = frozenset({"dtype", "memory_limit"})
@@ -99,9 +89,7 @@ class SequenceClustering(Routed, Savable):
     run: Run = Run()
     verbose: int = 0
 
-    @property
-    def certificate_(self) -> None:
-        """None: information is not convex in the scores, and no bound is known."""
+    certificate_ = FieldClustering.certificate_
 
     @starts_afresh
     def fit(

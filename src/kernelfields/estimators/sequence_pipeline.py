@@ -142,7 +142,7 @@ class SequencePipeline(Routed, Savable):
         for key, value in steps.items():
             number, _, inner = key.removeprefix(STEPS).partition("__")
             if not number.isdigit() or int(number) >= len(self.transformers) or not inner:
-                raise ValueError(f"SequencePipeline has no parameter {key!r}.")
+                raise InputError(f"SequencePipeline has no {key!r}; it has {len(self.transformers)} steps.")
             self.transformers[int(number)].set_params(**{inner: value})
         return self
 

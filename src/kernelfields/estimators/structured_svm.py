@@ -182,15 +182,11 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
 
         Parameters
         ----------
-        X : list of (T, D) arrays, or flat array
-            Sequences.
+        X, lengths, sample_weight
+            As in `CRF.fit`.
         y : list of label sequences
             Labels, all of them observed; None or −1 in the place of a label sequence says that there are
             none, and the sequence is left out of the loss.
-        lengths : sequence of int, optional
-            Lengths of the sequences in a flat X.
-        sample_weight : (S,) array, optional
-            How many times each sequence counts.
         X_unlabelled : list, optional
             Sequences without labels, for kernels that look at observations first, as in `KernelCRF`.
         """

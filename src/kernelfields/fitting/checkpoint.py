@@ -81,14 +81,7 @@ class Checkpoint:
             self.path.unlink()
 
 
-SETTINGS = (
-    "penalty",
-    "parts",
-    "l1",
-    "structure",
-    "observed_only",
-    "loss",
-)
+SETTINGS = ("penalty", "parts", "l1", "structure", "observed_only", "loss")
 """Those of a linear chain that change its problem."""
 KERNEL_SETTINGS = (
     "kernel",

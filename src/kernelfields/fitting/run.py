@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import fields
@@ -15,6 +16,7 @@ from ..checks import shown
 from ..distributed import SHARING, shared_out
 from ..errors import InputError, warn_user
 from ..objective import Problem, Term
+from ..parameters import lacking
 from ..persistence.savable import Savable
 from ..routing import MetadataRequests
 from ..solvers import Progress, Solver, Stop
@@ -210,4 +212,8 @@ class Routed(MetadataRequests):
     def __new__(cls, *_: Any, **settings: Any) -> Self:
         """Refuse settings that it lacks in a sentence of its own, before Python does."""
         refuse_lacking(cls, settings)
+        known = [*inspect.signature(cls.__init__).parameters][1:]
+        for name in settings:
+            if name not in known:
+                raise lacking(cls, name, known)
         return super().__new__(cls)

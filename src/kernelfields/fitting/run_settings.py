@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, ClassVar, Self
 
+import numpy as np
+
 from ..checks import (
     Check,
     Checked,
@@ -82,8 +84,12 @@ class Run(Checked):
 
     def __repr__(self) -> str:
         """Write the constructor call, leaving out what has its default."""
-        given = ((one, getattr(self, one.name)) for one in fields(self))
-        changed = (f"{one.name}={value!r}" for one, value in given if value != one.default)
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        if self.dtype is not None:
+            given["dtype"] = np.dtype(self.dtype).name
+        changed = (
+            f"{one.name}={given[one.name]!r}" for one in fields(self) if given[one.name] != one.default
+        )
         return f"Run({', '.join(changed)})"
 
     def __sklearn_clone__(self) -> Self:

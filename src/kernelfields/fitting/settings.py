@@ -50,13 +50,7 @@ def worth(name: str, value: Any) -> None:
 CHECKS: Mapping[str, Check] = {
     **dict.fromkeys(
         [
-            *(
-                "averaging",
-                "fit_intercept",
-                "boundaries",
-                "edges",
-                "error_sensitive",
-            ),
+            *("averaging", "fit_intercept", "boundaries", "edges", "error_sensitive"),
             *("keep_inputs", "observed_only", "refit", "shuffle", "warm_start"),
         ],
         require_flag,

@@ -144,10 +144,7 @@ SHARE = 0.5
 
 
 def gram_of(
-    kernel: Kernel,
-    X: Observations,
-    dtype: npt.DTypeLike | None = None,
-    memory_limit: int | None = None,
+    kernel: Kernel, X: Observations, dtype: npt.DTypeLike | None = None, memory_limit: int | None = None
 ) -> Gram:
     """Return the Gram matrix K_ij = k(x_i, x_j), stored if it fits in memory, else recomputed at each use.
 

@@ -17,12 +17,7 @@ UNSURE = 0.5
 
 
 def harmonic(
-    adjacency: Any,
-    labels: Any,
-    *,
-    tol: float = 1e-3,
-    max_iter: int = 10000,
-    observer: Observer | None = None,
+    adjacency: Any, labels: Any, *, tol: float = 1e-3, max_iter: int = 10000, observer: Observer | None = None
 ) -> Spread:
     """Return the harmonic solution [zhu2003, (5)]: f_i = Σ_j a_ij f_j / Σ_j a_ij wherever there is no label.
 

@@ -29,12 +29,7 @@ class PoissonScores(NamedTuple):
 
 
 def poisson(
-    adjacency: Any,
-    labels: Any,
-    *,
-    tol: float = 1e-6,
-    max_iter: int = 10000,
-    observer: Observer | None = None,
+    adjacency: Any, labels: Any, *, tol: float = 1e-6, max_iter: int = 10000, observer: Observer | None = None
 ) -> PoissonScores:
     """Return the potentials of Poisson learning [calder2020].
 

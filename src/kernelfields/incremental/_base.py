@@ -253,12 +253,10 @@ class OnlineLabeller(OnlineSettings, SequenceLabeller):
 
         Parameters
         ----------
-        X : list of (T, D) arrays, or flat array
-            Sequences.
+        X, lengths
+            As in `CRF.fit`.
         y : list of label sequences
             Labels, all of them observed.
-        lengths : sequence of int, optional
-            Lengths of the sequences in a flat X.
         sample_weight : (S,) array, optional
             What the steps of each sequence are multiplied by.
         X_dev, y_dev : lists, optional

@@ -186,11 +186,7 @@ def read_conllu(
 
 
 def write_conllu(
-    sentences: Iterable[ParsedSentence],
-    target: Source,
-    *,
-    single_root: bool = True,
-    encoding: str = "utf-8",
+    sentences: Iterable[ParsedSentence], target: Source, *, single_root: bool = True, encoding: str = "utf-8"
 ) -> None:
     """Write sentences so that `read_conllu` reads the same ones; refuse what it would refuse.
 

@@ -51,11 +51,7 @@ def _start_of_file(parts: Mapping[str, Array], header: str) -> bytes:
     end, check = 0, 0
     for name, part in parts.items():
         place = [end, end + part.nbytes]
-        table[name] = {
-            "dtype": tensor_name(part.dtype),
-            "shape": list(part.shape),
-            "data_offsets": place,
-        }
+        table[name] = {"dtype": tensor_name(part.dtype), "shape": list(part.shape), "data_offsets": place}
         end, check = place[1], native.checksum(part.reshape(-1).view(np.uint8), check)
     texts = {HEADER: header, CHECK_OF_DATA: f"{check:08x}"}
     texts[CHECK_OF_HEADER] = _check_of_header(table, texts)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import require_not_negative, require_positive, require_whole, shown
-from ..parameters import Parameterised
+from ..parameters import Parameterised, alike
 from .observations import Observations, inner_products, squared_norms
 
 __all__ = [
@@ -103,6 +103,12 @@ class Kernel(Parameterised, metaclass=_KernelType):
         """
         found = {name: settled(value, observations) for name, value in self.get_params(deep=False).items()}
         return with_parts(self, found)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and alike(self, other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))  # settings may change
 
     def __call__(self, X: Observations, Y: Observations | None = None) -> Array:
         """Return the Gram matrix of X with Y, or with itself."""

@@ -88,11 +88,7 @@ class HiddenStateLog(Loss):
     shareable = False
 
     def __init__(
-        self,
-        structure: StructureBatch,
-        states: Array,
-        settings: OwnedStates,
-        weights: Array | None = None,
+        self, structure: StructureBatch, states: Array, settings: OwnedStates, weights: Array | None = None
     ) -> None:
         owners = np.asarray(settings.owners)
         n_states = structure.cliques[structure.answer].values[0]

@@ -67,7 +67,7 @@ def attributes_of(scorers: Mapping[str, LearntScorer], n_labels: int) -> dict[st
             factors[name.removeprefix(FACTOR)] = scorer.numbers
         else:
             others[name] = scorer
-    return result | ({"factors_": factors} if factors else {}) | ({"parts_": others} if others else {})
+    return result | ({"factors_": factors} if factors else {}) | {"parts_": others}
 
 
 def _attribute(name: str, scorer: LearntScorer) -> str | None:

@@ -177,7 +177,7 @@ class KernelSettings:
         """Return the penalties and the kernels of functions of vertices, with the labels they are for."""
         several = self.several
         if several is not None:
-            kernel, penalty = _summed(several, self.penalty)
+            kernel, penalty = _sum_kernels(several, self.penalty)
             return {KERNEL: (penalty, {"kernel": kernel})}
         if isinstance(self.penalty, list | tuple):
             raise InputError("Several penalties need as many kernels.")
@@ -197,9 +197,9 @@ class KernelSettings:
                 for name, part in free.items()
             }
         parts = compose(free, Parts(self.further), self.first_penalty)
-        return {name: self._completed(part) for name, part in parts.items()}
+        return {name: self._complete(part) for name, part in parts.items()}
 
-    def _completed(self, part: Part) -> Part:
+    def _complete(self, part: Part) -> Part:
         """Return a part that has the kernel and the subspaces of the model where it has none."""
         if not isinstance(part, KernelScores):
             return part
@@ -223,7 +223,7 @@ def kernel_settings(model: Any) -> KernelSettings:
     return KernelSettings(getattr(model, "kernel", "linear"), model.penalty, model.parts, basis, edge_penalty)
 
 
-def _summed(kernels: Sequence[Any], penalty: Any) -> tuple[Kernel, float]:
+def _sum_kernels(kernels: Sequence[Any], penalty: Any) -> tuple[Kernel, float]:
     """Σ_i k_i/λ_i with λ = 1: the same functions at the same price, in one Gram matrix."""
     if not kernels:
         raise InputError("The list of kernels is empty.")

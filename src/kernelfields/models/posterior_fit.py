@@ -58,13 +58,7 @@ def posterior_of(
     gamma = {} if found.spectrum is None else found.spectrum.n_effective
     squares = {name: float(mode[place] @ mode[place]) for name, place in unit.slices.items()}
     return Averaging(
-        stacked_draws(each),
-        found.log_evidence,
-        found.evidence_error,
-        gamma,
-        squares,
-        float(share),
-        number,
+        stacked_draws(each), found.log_evidence, found.evidence_error, gamma, squares, float(share), number
     )
 
 

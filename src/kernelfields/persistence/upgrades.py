@@ -101,7 +101,7 @@ UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {
     4: lambda header: _average_functions(
         _in_models(header, partial(_fix_widths, ("laplacian", "matern", "chi2")))
     ),
-    5: lambda header: _in_models(header, compose),
+    5: lambda header: _in_models(_in_models(header, _penalise_candidates), compose),
 }
 """By version, what turns the header of older files into that of the next version."""
 
@@ -158,6 +158,29 @@ def compose(recipe: str, settings: OldSettings) -> None:
     compose_parts(recipe, settings)
 
 
+def _penalise_candidates(recipe: str, settings: OldSettings) -> None:
+    """Give what a `StructureLearner` may add the penalties that its estimator had for it."""
+    if recipe != "structure-learner":
+        return
+    known, own = (
+        settings["estimator"]["$model"]["parameters"],
+        ("second_order_penalty", "edge_kernel_penalty"),
+    )
+    edges = known.get("edge_penalty")
+    triples, kernel = (edges if known.get(name) is None else known[name] for name in own)
+    penalties = {"Edges": edges, "SecondOrder": triples, "InputEdges": kernel}
+    settings["candidates"] = _with_penalties(settings["candidates"], penalties)
+
+
+def _with_penalties(node: Any, penalties: Mapping[str, Any]) -> Any:
+    if not isinstance(node, dict):
+        return [_with_penalties(one, penalties) for one in node] if isinstance(node, list) else node
+    node = {name: _with_penalties(one, penalties) for name, one in node.items()}
+    if penalties.get(node.get("$object")) is not None:
+        node["parts"] = {**node["parts"], "penalty": penalties[node["$object"]]}
+    return node
+
+
 def _compose_loss(recipe: str, settings: OldSettings) -> None:
     """Put class weights and costs into the loss."""
     if recipe not in ("crf", "kernel-crf", "hidden-unit-crf"):
@@ -194,9 +217,11 @@ def compose_parts(recipe: str, settings: OldSettings) -> None:
     if recipe not in OF_PARTS:
         return
     parts: dict[str, Any] = {}
+    pairs = _pairs_of(settings.get("structure", "chain"))
     for flag, names in TAKEN.values():
         if settings.pop(flag, True) is False:
-            parts |= dict.fromkeys(names)
+            every = [*names, *pairs] if flag == "edges" else names
+            parts |= {name: None for name in every if name != "second_order"}
     if settings.pop("edge_features", False):
         _change(parts, "edge_features")
     if settings.pop("edge_trees", False):
@@ -242,16 +267,23 @@ def _add_penalties(parts: dict[str, Any], recipe: str, settings: OldSettings) ->
             _change(parts, name, penalty=penalty)
 
 
+_WITHOUT_EDGES: Mapping[Any, tuple[str, ...]] = {
+    **dict.fromkeys(["Constituency", "Dependency", "Matching", "SiblingDependency"], ()),
+    **dict.fromkeys(["Grammar", "GrammarTrees"], ("rules",)),
+    "Alignment": ("jump",),
+}
+
+
 def _pairs_of(structure: Any) -> list[str]:
     """Return the parts that scored several labels of a structure by the penalty of edges."""
     kind = structure.get("$object") if isinstance(structure, dict) else structure
     known = structure["parts"] if isinstance(structure, dict) else {}
     if kind == "chain2" or (kind == "Chain" and known.get("order") == 2):
         return ["edges", "second_order"]
-    if kind in ("segments", "Segments"):
+    if kind in ("segments", "Segments", "CandidateSegments"):
         return ["edges", "durations"]
-    if kind in ("Grammar", "GrammarTrees"):
-        return ["rules"]
+    if kind in _WITHOUT_EDGES:
+        return list(_WITHOUT_EDGES[kind])
     types = [*_names(known.get("edge_types")), *_names(known.get("factors"))] if kind == "Graph" else []
     return ["edges", *(f"factor {name}" for name in types)]
 

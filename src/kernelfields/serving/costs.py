@@ -16,13 +16,7 @@ from ..arrays import Array
 from ..estimators.kernel_perceptron import VoteScorer
 from ..models.expansion_scorer import ExpansionScorer
 from ..models.kernel_scorers import EdgeKernelScorer, FourierScorer, KernelScorer
-from ..structures import (
-    ExactGraphBatch,
-    GraphBatch,
-    SecondOrderChainBatch,
-    SegmentBatch,
-    TreeBatch,
-)
+from ..structures import ExactGraphBatch, GraphBatch, SecondOrderChainBatch, SegmentBatch, TreeBatch
 
 SUM = 3e-9
 """Seconds of one step of a recursion, in the passes that labels and their probabilities take together."""

@@ -164,12 +164,7 @@ class _Place:
 
     def health(self) -> dict[str, Any]:
         """Return the state of this place."""
-        return {
-            "since": self.since,
-            "reloads": self.reloads,
-            "failures": self.failures,
-            "error": self.error,
-        }
+        return {"since": self.since, "reloads": self.reloads, "failures": self.failures, "error": self.error}
 
 
 def _copied(path: Path, copy: Path) -> None:

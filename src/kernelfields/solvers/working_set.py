@@ -50,10 +50,7 @@ class WorkingSet(MarginSolver):
 
     epsilon: float | None = None
     patience: int = 10
-    _checks: ClassVar[Mapping[str, Check]] = {
-        "epsilon": optional(require_not_negative),
-        "patience": whole(0),
-    }
+    _checks: ClassVar[Mapping[str, Check]] = {"epsilon": optional(require_not_negative), "patience": whole(0)}
 
     def maximize(self, dual: BlockDualLike, stop: Stop, observer: Observer | None = None) -> Result:
         """Maximise from where the dual is."""

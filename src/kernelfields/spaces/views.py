@@ -35,8 +35,10 @@ def mean(observations: Any, members: Array) -> Any:
     """Return the mean over the members that there are, (C, D)."""
     count = np.maximum((members >= 0).sum(axis=1), 1)
     total = sum(_columns(observations, members)[1:], _rows(observations, members[:, 0]))
-    scale = sparse.diags_array(1.0 / count).astype(observations.dtype)
-    return scale.tocsr() @ total if sparse.issparse(observations) else total / count[:, None]
+    scale = (1.0 / count).astype(observations.dtype)
+    return (
+        sparse.diags_array(scale).tocsr() @ total if sparse.issparse(observations) else scale[:, None] * total
+    )
 
 
 def run_mean(observations: Any, members: Array) -> Any:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ._pair_settings_base import PairStructure
     from ._pairs_base import PairBatch
     from ._search_base import MaxSearch
+    from ._sum_base import SumBatch
     from .alignment import AlignmentBatch
     from .alignments import Alignment
     from .belief_propagation import BeliefPropagation, BeliefPropagationBatch
@@ -94,6 +95,7 @@ else:
             "_pair_settings_base": "PairStructure",
             "_pairs_base": "PairBatch",
             "_search_base": "MaxSearch",
+            "_sum_base": "SumBatch",
             "alignment": "AlignmentBatch",
             "alignments": "Alignment",
             "belief_propagation": "BeliefPropagation BeliefPropagationBatch",
@@ -227,6 +229,7 @@ __all__ = [
     "SiblingDependencyBatch",
     "Structure",
     "StructureBatch",
+    "SumBatch",
     "SumOracle",
     "Tree",
     "TreeBatch",

@@ -11,11 +11,7 @@ from ..arrays import Array
 from ..checks import require_weights
 from ._base import Scores, require_feasible
 from ._inferred_base import InferredGraphBatch
-from ._oracles import (
-    ApproximateMarginals,
-    ApproximateSum,
-    Convergence,
-)
+from ._oracles import ApproximateMarginals, ApproximateSum, Convergence
 from .gibbs import Gibbs
 
 

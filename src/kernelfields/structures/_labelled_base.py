@@ -63,6 +63,17 @@ class LabelledBatch(StructureBatch):
             else:
                 into[name][(np.arange(len(cliques.members)), *chosen)] -= 1.0 if counted is None else counted
 
+    def score(self, scores: Scores, outputs: Array) -> Array:
+        """⟨θ, parts(y)⟩ for every instance: the sum of what the tables have for the labels of each clique."""
+        labels = require_labels(outputs, self.n_vertices, self.n_labels)
+        result = np.zeros(self.n_instances)
+        for name, cliques in self.cliques.items():
+            table = score_array(scores, name, cliques.shape, None)
+            chosen = tuple(labels[column] for column in cliques.members.T)
+            values = table[chosen if cliques.shared else (np.arange(cliques.count), *chosen)]
+            result += sum_cliques(values.astype(np.float64), cliques.offsets)
+        return result
+
     def _vertices(self) -> Array:
         """Return every vertex as a clique by itself."""
         return np.arange(self.n_vertices)[:, None]
@@ -180,6 +191,12 @@ class SequenceBatch(EdgeBatch, MaxOracle, CovarianceOracle, SampleOracle, KBestO
     def last_positions(self) -> Array:
         """Last position of every sequence that has one."""
         return self._offsets[1:][np.diff(self._offsets) > 0] - 1
+
+
+def sum_cliques(values: Array, offsets: Array) -> Array:
+    """Return the sums over the cliques of each instance; −inf where one of them is."""
+    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return np.bincount(owner, values, len(offsets) - 1)
 
 
 def require_labels(labels: npt.ArrayLike, positions: int, n_labels: int) -> Array:

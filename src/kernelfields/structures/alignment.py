@@ -14,15 +14,7 @@ from ..checks import require_ids, require_whole
 from ..errors import InfeasibleError, ScoreError
 from ._base import Cliques, Scores
 from ._labelled_base import require_best, require_draws, score_array
-from ._oracles import (
-    CovarianceOracle,
-    KBestOracle,
-    Labelling,
-    Labellings,
-    Marginals,
-    MaxOracle,
-    SampleOracle,
-)
+from ._oracles import CovarianceOracle, KBestOracle, Labelling, Labellings, Marginals, MaxOracle, SampleOracle
 from ._pairs_base import MOST_WORDS, PairBatch
 from .chain import ChainBatch
 

@@ -134,7 +134,7 @@ class SecondOrderChainBatch(SequenceBatch):
         batch = type(self)(self._offsets, self.n_labels, shared_edges=shared_edges)
         if "triple" not in names:
             return batch
-        from .own_triples import untie_triples
+        from .exact import untie_triples
 
         return untie_triples(batch)  # type: ignore[return-value]  # graphs, of the same cliques
 

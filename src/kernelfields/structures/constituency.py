@@ -14,15 +14,7 @@ from ..checks import require_flag, require_ids, require_weights, require_whole, 
 from ..errors import InputError
 from ._base import Cliques, Scores, require_feasible
 from ._labelled_base import require_best, require_draws, score_array
-from ._oracles import (
-    CovarianceOracle,
-    KBestOracle,
-    Labelling,
-    Labellings,
-    Marginals,
-    MaxOracle,
-    SampleOracle,
-)
+from ._oracles import CovarianceOracle, KBestOracle, Labelling, Labellings, Marginals, MaxOracle, SampleOracle
 from .words import PARSES, Words
 
 MOST_WORDS = 2**12

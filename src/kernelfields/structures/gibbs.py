@@ -42,11 +42,7 @@ class Gibbs(Checked):
     burn_in: int = 100
     thin: int = 5
     search: MaxSearch = field(default_factory=TreeReweightedMax)
-    _checks: ClassVar[Mapping[str, Check]] = {
-        "burn_in": whole(0),
-        "thin": whole(1),
-        "search": require_search,
-    }
+    _checks: ClassVar[Mapping[str, Check]] = {"burn_in": whole(0), "thin": whole(1), "search": require_search}
 
     def on(self, offsets: npt.ArrayLike, edges: npt.ArrayLike, n_labels: int, **shape: Any) -> GibbsBatch:
         """Return the batch with these settings."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,8 +14,8 @@ from ..errors import InputError
 from .grammar import Grammar, rules_by_span, symbol_spans
 from .grammar_batch import GrammarBatch
 from .parses import UNKNOWN
-from .phrase_structure import words_of_spans
-from .phrases import Span, tree_of
+from .phrase_structure import trees_of_rows, words_of_spans
+from .phrases import Span
 from .settings import Structure
 from .words import PARSES, Words
 
@@ -96,19 +95,7 @@ class GrammarTrees(Structure):
 
     def decode(self, outputs: Array, batch: Any) -> list[Any]:
         """Return the tree of every sentence; () for what is no tree, where fewer than k best exist."""
-        rows, symbols = np.divmod(outputs, len(self.alphabet))
-        names = [batch.grammar.labels[k] for k in symbols.tolist()]
-        trees = []
-        for n, (a, b) in zip(batch.lengths.tolist(), pairwise(batch.output_offsets.tolist()), strict=True):
-            own = rows[a:b]
-            begins, lasts = (part[own].tolist() for part in np.triu_indices(n))
-            spans = zip(begins, (last + 1 for last in lasts), names[a:b], strict=True)
-            trees.append(tree_of(spans) if (np.diff(own) > 0).all() else ())
-        return trees
-
-    def shaped_marginals(self, marginals: Sequence[Array], links: Any) -> list[Array]:
-        """Return a row for every span."""
-        return list(marginals)
+        return trees_of_rows(outputs, batch.grammar.labels, batch)
 
     def on(
         self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()

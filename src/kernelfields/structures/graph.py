@@ -13,7 +13,7 @@ from ..arrays import Array, offsets_of, rows_of
 from ..checks import require_flag, require_ids, require_offsets, require_unmasked, require_whole
 from ..errors import InputError
 from ._base import Cliques, Scores
-from ._labelled_base import MOST_LABELS, EdgeBatch, require_labels, score_array
+from ._labelled_base import MOST_LABELS, EdgeBatch, score_array, sum_cliques
 from .words import GRAPHS, Words
 
 
@@ -142,18 +142,12 @@ class GraphBatch(EdgeBatch):
             taken.edge_features = self.edge_features[rows_of(self.edge_offsets, ids)]
         return taken
 
-    def score(self, scores: Scores, labels: Array) -> Array:
+    def score(self, scores: Scores, outputs: Array) -> Array:
         """⟨θ, parts(y)⟩ for every instance; −inf also where a vertex cannot have its label."""
-        labels = require_labels(labels, self.n_vertices, self.n_labels)
-        result = np.zeros(self.n_instances)
-        for name, cliques in self.cliques.items():
-            table = score_array(scores, name, cliques.shape, None)
-            chosen = tuple(labels[column] for column in cliques.members.T)
-            values = table[chosen if cliques.shared else (np.arange(cliques.count), *chosen)]
-            result += _summed(values.astype(np.float64), cliques.offsets)
+        result = super().score(scores, outputs)
         if self.label_sets is not None:
-            outside = ~self.label_sets[np.arange(self.n_vertices), labels]
-            result[_summed(outside.astype(np.float64), self._offsets) > 0] = -np.inf
+            outside = ~self.label_sets[np.arange(self.n_vertices), outputs]
+            result[sum_cliques(outside.astype(np.float64), self._offsets) > 0] = -np.inf
         return result
 
     def _untied(self, names: list[str]) -> Self:
@@ -244,9 +238,3 @@ def _require_sets(given: npt.ArrayLike | None, vertices: int, labels: int) -> Ar
     if len(none):
         raise InputError(f"Vertex {none[0]} can have no label.")
     return sets
-
-
-def _summed(values: Array, offsets: Array) -> Array:
-    """Return the sums over the cliques of each instance; −inf where one of them is."""
-    owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return np.bincount(owner, values, len(offsets) - 1)

@@ -70,10 +70,7 @@ class Graph(Structure):
 
     linked: ClassVar[bool] = True
     words: ClassVar[Words] = GRAPHS
-    _checks: ClassVar[Mapping[str, Check]] = {
-        "directed": require_flag,
-        "n_edge_features": optional(whole(0)),
-    }
+    _checks: ClassVar[Mapping[str, Check]] = {"directed": require_flag, "n_edge_features": optional(whole(0))}
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..arrays import Array, offsets_of
+from ..arrays import Array
 from ..checks import is_list, shown
 from ..errors import InputError
 from .constituency import ConstituencyBatch
@@ -108,25 +108,26 @@ class Constituency(Structure):
 
     def decode(self, outputs: Array, batch: Any) -> list[Any]:
         """Return the tree of every sentence; () for what is no tree, where fewer than k best exist."""
-        rows, labels = np.divmod(outputs, len(self.alphabet))
-        names = [self.alphabet[k] for k in labels.tolist()]
-        trees = []
-        for n, (a, b) in zip(batch.lengths.tolist(), pairwise(batch.output_offsets.tolist()), strict=True):
-            own = rows[a:b]
-            begins, lasts = (part[own].tolist() for part in np.triu_indices(n))
-            spans = zip(begins, (last + 1 for last in lasts), names[a:b], strict=True)
-            trees.append(tree_of(spans) if (np.diff(own) > 0).all() else ())
-        return trees
-
-    def shaped_marginals(self, marginals: Sequence[Array], links: Any) -> list[Array]:
-        """Return a row for every span."""
-        return list(marginals)
+        return trees_of_rows(outputs, self.alphabet, batch)
 
     def on(
         self, offsets: Array, links: Any, n_labels: int, *, own: Collection[str] = frozenset()
     ) -> ConstituencyBatch:
         """Return all trees of the sentences."""
         return ConstituencyBatch(words_of_spans(offsets), n_labels, empty=True).untied(own)
+
+
+def trees_of_rows(outputs: Array, names: Sequence[Any], batch: Any) -> list[Any]:
+    """Return the trees of spans that are named by row and label; () for what is no tree."""
+    rows, labels = np.divmod(outputs, len(names))
+    named = [names[k] for k in labels.tolist()]
+    trees = []
+    for n, (a, b) in zip(batch.lengths.tolist(), pairwise(batch.output_offsets.tolist()), strict=True):
+        own = rows[a:b]
+        begins, lasts = (part[own].tolist() for part in np.triu_indices(n))
+        spans = zip(begins, (last + 1 for last in lasts), named[a:b], strict=True)
+        trees.append(tree_of(spans) if (np.diff(own) > 0).all() else ())
+    return trees
 
 
 def words_of_spans(offsets: Array) -> Array:
@@ -140,12 +141,6 @@ def words_of_spans(offsets: Array) -> Array:
             f"Sentence {s} of X has {spans[s]} rows, expected n(n + 1)/2 for n words: one for every span."
         )
     return words
-
-
-def span_offsets(words: Any) -> Array:
-    """Return where the spans of each sentence start, for sentences of so many words."""
-    n = np.asarray(words, dtype=np.int64)
-    return offsets_of(n * (n + 1) // 2)
 
 
 def _read(y: Any) -> list[list[Span]]:

@@ -91,10 +91,7 @@ class SiblingDependencyBatch(DependencyBatch):
     @cached_property
     def cliques(self) -> dict[str, Cliques]:
         """Arcs, and rows of siblings, whose members are the arcs to the inner and the outer word."""
-        return {
-            **super().cliques,
-            "sibling": Cliques(self.sibling_offsets, self._members, ()),
-        }
+        return {**super().cliques, "sibling": Cliques(self.sibling_offsets, self._members, ())}
 
     def _members(self) -> Array:
         """Arcs to the inner word, −1 where there is none, and to the outer one."""

@@ -15,15 +15,7 @@ from ._base import Scores, require_feasible
 from ._blocks_base import PairwiseBlocks
 from ._errors_base import ForestErrors
 from ._labelled_base import MOST_LABELS, require_best, require_draws, require_labels
-from ._oracles import (
-    CovarianceOracle,
-    KBestOracle,
-    Labelling,
-    Labellings,
-    Marginals,
-    MaxOracle,
-    SampleOracle,
-)
+from ._oracles import CovarianceOracle, KBestOracle, Labelling, Labellings, Marginals, MaxOracle, SampleOracle
 from .words import TREES, Words
 
 

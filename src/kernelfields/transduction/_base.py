@@ -29,11 +29,7 @@ from ..structures import Chain
 
 PRECOMPUTED = "precomputed"
 
-CHECKS: Mapping[str, Check] = {
-    "alpha": require_alpha,
-    "tol": require_positive,
-    "max_iter": whole(0),
-}
+CHECKS: Mapping[str, Check] = {"alpha": require_alpha, "tol": require_positive, "max_iter": whole(0)}
 
 
 class GraphSolution(Protocol):

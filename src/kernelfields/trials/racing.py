@@ -182,15 +182,7 @@ class Race:
         left = self.clock.left
         self.look(
             RaceProgress(
-                tried,
-                planned,
-                done,
-                number,
-                self.rounds,
-                one.contestant,
-                best,
-                self.mean(best, number),
-                left,
+                tried, planned, done, number, self.rounds, one.contestant, best, self.mean(best, number), left
             )
         )
 

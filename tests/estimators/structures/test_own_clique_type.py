@@ -1,7 +1,10 @@
 """A clique type from outside: estimators learn it by free scores or a kernel, and name what they cannot."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from kernelfields import (
     CRF,
@@ -13,9 +16,12 @@ from kernelfields import (
     StochasticCRF,
     StructuredPerceptron,
     StructuredSVM,
+    load,
+    register,
 )
 from kernelfields.kernels import RBF
 from kernelfields.testing import check_structure
+from tests import _bookend
 from tests._bookend import Bookend, BookendBatch
 from tests._parts import free
 
@@ -36,7 +42,17 @@ def data(rng):
 @pytest.mark.parametrize("own", [(), ("bookend",), ("edge", "bookend")])
 def test_structure(own, rng):
     batch = BookendBatch([0, 3, 4, 6], 2, own)
-    check_structure(batch, {name: rng.normal(size=shape) for name, shape in batch.shapes.items()})
+    scores = {name: rng.normal(size=shape) for name, shape in batch.shapes.items()}
+    check_structure(batch, scores)
+    scores["node"][[0, 1, 4], [0, 1, 0]] = -np.inf
+    scores["edge"][..., 0, 1] = scores["bookend"][..., 0, 1] = -np.inf
+    check_structure(batch, scores)
+
+
+def test_sixty_lines_are_enough():
+    lines = Path(_bookend.__file__).read_text().splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 110
 
 
 @pytest.mark.parametrize("kernel", [False, True], ids=["free", "kernel"])
@@ -59,16 +75,15 @@ def test_optimum_is_that_of_the_written_objective(kernel, data):
     np.testing.assert_allclose(found, written.marginals(w), atol=2e-4)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        CRF(structure=Bookend(), **PENALTIES),
-        KernelCRF(RBF(0.5), structure=Bookend(), **PENALTIES),
-        StructuredSVM(structure=Bookend(), **PENALTIES),
-        StructuredPerceptron(structure=Bookend(), max_iter=30, random_state=0),
-    ],
-    ids=lambda model: type(model).__name__,
-)
+LEARNERS = [
+    CRF(structure=Bookend(), **PENALTIES),
+    KernelCRF(RBF(0.5), structure=Bookend(), **PENALTIES),
+    StructuredSVM(structure=Bookend(), **PENALTIES),
+    StructuredPerceptron(structure=Bookend(), max_iter=30, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=lambda model: type(model).__name__)
 def test_estimators_learn_it(model, data, tmp_path):
     X, y = data
     model.fit(X, y)
@@ -78,6 +93,38 @@ def test_estimators_learn_it(model, data, tmp_path):
     assert np.mean(ends) > 0.8
     with pytest.raises(InputError, match="Bookend, which a model file cannot hold unless"):
         model.save(tmp_path / "model.kf")
+
+
+@register("test.Ends")
+class Ends(Bookend):
+    """The same, known to model files."""
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=lambda model: type(model).__name__)
+def test_files_keep_it(model, data, tmp_path):
+    X, y = data
+    fitted = clone(model).set_params(structure=Ends()).fit(X, y)
+    fitted.save(tmp_path / "model.kf")
+    again = load(tmp_path / "model.kf")
+    assert again.structure == Ends()
+    np.testing.assert_array_equal(again.parts_["bookend"].table, fitted.parts_["bookend"].table)
+    for one, other in zip(again.predict_marginals(X), fitted.predict_marginals(X), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_held_out_data_of_a_perceptron(data):
+    X, y = data
+    model = StructuredPerceptron(structure=Bookend(), run=Run(patience=1), random_state=0)
+    model.fit(X, y, X_dev=X[:2], y_dev=y[:2])
+    assert model.parts_["bookend"].table.any()
+
+
+def test_draws(data):
+    X, y = data
+    model = CRF(structure=Bookend(), random_state=0).fit(X, y)
+    drawn = np.array([draw[0] for draw in model.sample(X[:1], 3000)])
+    found = (drawn == "a").mean(axis=0)
+    np.testing.assert_allclose(found, model.predict_marginals(X)[0][:, 0], atol=0.04)
 
 
 @pytest.mark.parametrize("model", [CRF(structure=Bookend()), KernelCRF(K, structure=Bookend())])

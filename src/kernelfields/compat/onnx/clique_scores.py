@@ -90,10 +90,7 @@ class ScoreGraph:
             total = g("Add", total, other)
         length = g("Squeeze", g("Shape", self.rows, start=0, end=1), g.whole([0]))
         place = g("Unsqueeze", g("Range", g.whole(0), length, g.whole(1)), g.whole([1]))
-        for wanted, values in (
-            (g.whole(0), self._first),
-            (g("Sub", length, g.whole(1)), self._last),
-        ):
+        for wanted, values in ((g.whole(0), self._first), (g("Sub", length, g.whole(1)), self._last)):
             total = g("Add", total, g("Where", g("Equal", place, wanted), g.floats(values), g.floats(0.0)))
         return total
 

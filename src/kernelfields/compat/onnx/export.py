@@ -110,10 +110,7 @@ def _model(graph: GraphBuilder, classes: list[Any], width: int, indices: str, pr
     tensor = onnx.TensorProto
     graph.give(indices, "indices")
     graph.give(probabilities, "marginals")
-    outputs = [
-        graph.value("indices", ["T"], tensor.INT64),
-        graph.value("marginals", ["T", len(classes)]),
-    ]
+    outputs = [graph.value("indices", ["T"], tensor.INT64), graph.value("marginals", ["T", len(classes)])]
     if all(type(label) is str for label in classes):
         graph.give(graph("Gather", graph.constant(np.array(classes, dtype=object)), indices), "labels")
         outputs.insert(0, graph.value("labels", ["T"], tensor.STRING))

@@ -21,7 +21,7 @@ from ...checks import Check, Checked, optional, require_not_negative, shown
 from ...data.training import require_seen
 from ...errors import InputError
 from ...objective import Norm, Problem, Term
-from ...parameters import Parameterised
+from ...parameters import Parameterised, alike
 from ...spaces import BoundSpace
 from ...structures import StructureBatch
 from ..scorers import LearntScorer
@@ -55,6 +55,18 @@ class Part(Checked, Parameterised, ABC):
         "penalty": optional(require_not_negative),
         "norm": _norm,
     }
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        cls.__eq__ = Part.__eq__  # type: ignore[method-assign]  # before `dataclass` writes its own
+        cls.__hash__ = Part.__hash__  # type: ignore[method-assign]
+
+    def __eq__(self, other: object) -> bool:
+        """Compare settings; kernels and arrays by what they hold."""
+        return type(self) is type(other) and alike(self, other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.on))
 
     @abstractmethod
     def bind(self, data: PartData) -> BoundPart:

@@ -70,12 +70,12 @@ class KernelScores(Part):
         if self.kernel is None:
             raise InputError("KernelScores needs a kernel, such as 'rbf': the model has none to take.")
         once, looks = data.shared.once, view if view == FIRST else f"{view} of {on}"
-        kernel = once(lambda: self._settled(data, on, view), "kernel", self.kernel, looks)
+        kernel = once(lambda: self._settle(data, on, view), "kernel", self.kernel, looks)
         seen, rows = data.seen(on, view)
         given = seen if data.given is None or view != FIRST else data.given
         once(lambda: check_gram(kernel, given), "check", kernel, looks)
         distinct, where = once(lambda: unique_observations(seen), "observations", looks)
-        bound = self._bound(data, on, kernel, distinct, where if rows is None else where[rows])
+        bound = self._bind_over(data, on, kernel, distinct, where if rows is None else where[rows])
         if self.basis is not None:
             settings = choose(APPROXIMATIONS, self.basis, "basis")
             random, limit = data.random, data.memory_limit
@@ -99,15 +99,17 @@ class KernelScores(Part):
         """Return the functions over given observations, of which the first are what vertices see."""
         on = data.batch.answer if self.on is None else self.on
         rows = data.seen(on, FIRST)[1]
-        return self._bound(
+        return self._bind_over(
             data, on, kernel, observations, np.arange(data.features.shape[0]) if rows is None else rows
         )
 
-    def _bound(self, data: PartData, on: str, kernel: Kernel, observations: Any, rows: Any) -> BoundKernel:
+    def _bind_over(
+        self, data: PartData, on: str, kernel: Kernel, observations: Any, rows: Any
+    ) -> BoundKernel:
         embedding = _embedding(self.labels, data.batch, on)
         return BoundKernel(on, self.view, kernel, observations, np.asarray(rows), embedding, data.shared)
 
-    def _settled(self, data: PartData, on: str, view: str) -> Kernel:
+    def _settle(self, data: PartData, on: str, view: str) -> Kernel:
         """Return a kernel of the model's own, as it is on what cliques see."""
         return own_kernel(self.kernel).on(data.looked_at(on, view))
 

@@ -8,9 +8,9 @@ from typing import Any
 from ...checks import shown
 from ...errors import InputError
 from ...objective import Norm
-from ...parameters import change_settings, split_settings, unfold_settings
+from ...parameters import alike, change_settings, split_settings, unfold_settings
 from ._base import Part
-from .defaults import AnyPart, complete, known_part
+from .defaults import KERNELS, KNOWN, AnyPart, complete, known_part
 from .linear import LinearScores
 from .unlearnt import FixedScores, TreeScores
 
@@ -69,6 +69,9 @@ class Parts(Mapping[str, AnyPart | None]):
     def __len__(self) -> int:
         return len(self._parts)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and alike(self._parts, dict(other))
+
     def __hash__(self) -> int:
         return hash(tuple(self._parts))
 
@@ -88,6 +91,9 @@ class Parts(Mapping[str, AnyPart | None]):
         changed = {**self._parts, **own}
         for name, inner in nested.items():
             part = known_part(name) if changed.get(name) is None else changed[name]
+            if part is None:
+                there = ", ".join(map(repr, sorted({*self._parts, *KNOWN, *KERNELS})))
+                raise InputError(f"Parts has no {name!r} to change; known by name are {there}.")
             changed[name] = change_settings(f"Parts.{name}", part, inner)
         return Parts(changed)
 
