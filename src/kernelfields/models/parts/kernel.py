@@ -45,7 +45,7 @@ class KernelScores(Part):
     view : "first", "own", "all", "difference", "mean" or "run", optional
         What x_c is, as for `LinearScores`. Undirected edges of graphs are listed both ways, so that a
         function of both ends is symmetric; members of factors come in the order that they are given in.
-    basis : "nystroem", "random-fourier", Approximation, optional
+    basis : "nystroem", "fourier", Approximation, optional
         The subspace in which f is sought; all observations if not given.
     labels : (K, K) array, optional
         A kernel on what a clique can have, in the place of [y_c = y′_c].
