@@ -196,7 +196,7 @@ class KernelSettings:
                 name: part if part.on is None else replace(part, penalty=self.edge_penalty)
                 for name, part in free.items()
             }
-        parts = compose(free, Parts(self.further), self.first_penalty)
+        parts = compose(free, Parts(self.further), self.first_penalty, [KERNEL])
         return {name: self._complete(part) for name, part in parts.items()}
 
     def _complete(self, part: Part) -> Part:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -56,11 +56,15 @@ def known_part(name: str) -> Part | None:
 
 
 def compose(
-    defaults: Mapping[str, Part], given: Mapping[str, AnyPart | None], penalty: float
+    defaults: Mapping[str, Part],
+    given: Mapping[str, AnyPart | None],
+    penalty: float,
+    others: Iterable[str] = (),
 ) -> dict[str, Part]:
     """Return parts by name, defaults first, with the penalty of the model where they have none.
 
-    What is added to an objective but not learnt, and what is grown, is left out.
+    What is added to an objective but not learnt, and what is grown, is left out. ``others`` are names of
+    parts that the model has beside these.
     """
     parts = dict(defaults)
     for name, part in sorted(given.items()):  # checkpoints know names, and no order
@@ -68,7 +72,7 @@ def compose(
             continue
         if part is None:
             if name not in defaults and known_part(name) is None:
-                known = ", ".join(map(repr, defaults))
+                known = ", ".join(map(repr, (*others, *defaults)))
                 raise InputError(f"parts takes {name!r} away, which the model does not have; it has {known}.")
             parts.pop(name, None)
         else:
