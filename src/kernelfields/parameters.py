@@ -108,8 +108,11 @@ def lacking(kind: type, name: str, known: Collection[str]) -> InputError:
 
 
 def change_settings(name: str, value: Any, settings: Mapping[str, Any]) -> Any:
-    """Return a copy of a value with other settings; an estimator itself."""
+    """Return a copy of a value with other settings; an estimator, or a value that has them, itself."""
     if hasattr(value, "set_params") and not isinstance(value, type) and not _is_frozen(value):
+        present = value.get_params()
+        if all(key in present and present[key] is one for key, one in settings.items()):
+            return value
         return (value if hasattr(value, "fit") else copy.copy(value)).set_params(**settings)
     if not _is_frozen(value):
         instead = ": give an object in the place of its name" if isinstance(value, str) else ""

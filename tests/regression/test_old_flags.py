@@ -117,7 +117,7 @@ CASES: list[tuple[Any, dict[str, Any], Parts]] = [
 
 TWO = [np.eye(2).reshape(4, 1), np.ones((4, 1))]
 OTHERS: list[tuple[Any, list[Any], list[Any], Any]] = [
-    (Alignment(), [x.reshape(2, 2, 1) for x in TWO], [[(0, 0)], [(1, 0), (0, 1)]], "jump"),
+    (Alignment(), [x.reshape(2, 2, 1) for x in TWO], [[(0, 0)], [(1, 0), (0, 1)]], "factor jump"),
     (Matching(inference=Bethe()), [x.reshape(2, 2, 1) for x in TWO], [[(0, 0)], [(1, 0), (0, 1)]], None),
     (Dependency(), [TWO[0][:2], TWO[1][:2]], [[0], [0]], None),
     (Constituency(("A", "B")), [TWO[0][:3], TWO[1][:3]], [("A", 0, 1), ("B", 0, 1)], None),

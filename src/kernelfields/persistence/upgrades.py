@@ -270,7 +270,7 @@ def _add_penalties(parts: dict[str, Any], recipe: str, settings: OldSettings) ->
 _WITHOUT_EDGES: Mapping[Any, tuple[str, ...]] = {
     **dict.fromkeys(["Constituency", "Dependency", "Matching", "SiblingDependency"], ()),
     **dict.fromkeys(["Grammar", "GrammarTrees"], ("rules",)),
-    "Alignment": ("jump",),
+    "Alignment": ("factor jump",),
 }
 
 
