@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -211,9 +211,9 @@ class KernelSettings:
             basis=self.approximation if part.basis is None else part.basis,
         )
 
-    def require_labels_alone(self, what: str) -> None:
-        """Refuse norms, and parts other than vertices and edges that look at the input."""
-        for name in [*self.further_looks, *norms_of(self.parts)]:
+    def require_labels_alone(self, what: str, but: Collection[str] = ()) -> None:
+        """Refuse norms, and parts other than vertices, edges and some that look at the input."""
+        for name in [*(one for one in self.further_looks if one not in but), *norms_of(self.parts)]:
             raise InputError(f"{what} goes with squared penalties, and with no part such as {name!r}.")
 
 

@@ -105,7 +105,8 @@ class Growth:
         return self.state
 
     def _run(self) -> SelectionReason:
-        limit = self.selection.limit(self.task.structure.n_vertices)
+        batch = self.task.structure
+        limit = self.selection.limit(batch.cliques[batch.answer].count)
         patience, misses = self.selection.patience(self.task), 0.0
         point = self._fit(self.state, {})
         if point is None:

@@ -177,10 +177,14 @@ class BoundKernel(BoundPart):
 
     def scorer(self, space: Any, element: Array) -> ExpansionScorer:
         """Return the coefficients over the whole basis: those of other functions may not be 0 there."""
-        values = space.structure.cliques[self.on].values
-        coef = np.array(self.coefficients(space, element), dtype=np.float64).reshape(-1, *values)
-        on = None if self.on == space.structure.answer else self.on
-        return ExpansionScorer(on, self.map, coef, self.view, self.observations.dtype)
+        return self.scorer_over(self.map, self.coefficients(space, element), space.structure)
+
+    def scorer_over(self, map: ObservationMap, coef: Array, batch: StructureBatch) -> ExpansionScorer:
+        """Return the function of some coefficients, a row for everything that a map has columns for."""
+        values = batch.cliques[self.on].values
+        coef = np.array(coef, dtype=np.float64).reshape(len(coef), *values)
+        on = None if self.on == batch.answer else self.on
+        return ExpansionScorer(on, map, coef, self.view, self.observations.dtype)
 
     def element(self, space: Any, scorer: ExpansionScorer) -> Array:
         """Return the function as far as it is an expansion over the observations of the training set."""
