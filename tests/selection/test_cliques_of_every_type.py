@@ -9,6 +9,7 @@ import pytest
 
 from kernelfields import InputError, KernelCRF, KernelScores, LinearScores, Parts, load
 from kernelfields.approximation import Nystroem
+from kernelfields.kernels import RBF
 from kernelfields.objective import SpaceNorm
 from kernelfields.posterior import Laplace
 from kernelfields.selection import SGPS, SGSA, ExactGain, GreedyCliques, ImportVectors, WholeSequences
@@ -157,6 +158,36 @@ def test_other_ways_to_choose_end_at_the_dense_model(selection: Any, case: str, 
     dense = model.fit(X, y).certificate_.value
     model.set_params(basis=selection).fit(X, y)
     assert model.certificate_.value == pytest.approx(dense, rel=1e-6)
+
+
+@pytest.mark.parametrize("case", ["both ends", "arc"])
+def test_several_kernels_beside_those_of_cliques(case: str, rng: Any, tmp_path: Any) -> None:
+    """Functions of each kernel have coefficients of their own; files keep all."""
+    model, X, y = example(case, rng)
+    model.set_params(kernel=[K, RBF(2.0)], penalty=[0.7, 0.5])
+    dense = model.fit(X, y).certificate_.value
+    model.set_params(basis=GreedyCliques(ALL, step=20)).fit(X, y)
+    assert list(model.selected_) == ["kernel 0", "kernel 1", "mine"]
+    assert model.certificate_.value == pytest.approx(dense, rel=1e-6)
+    assert -model.sequence_log_proba(X, y).sum() < model.certificate_.value
+    model.save(tmp_path / "model.kf")
+    again = np.concatenate(batch_marginals(load(tmp_path / "model.kf"), X))
+    np.testing.assert_allclose(again, np.concatenate(batch_marginals(model, X)), atol=1e-12)
+
+
+def test_kernels_under_default_names_and_full_gaps(rng: Any) -> None:
+    X, y = sequences(rng)
+    parts = Parts(edges=KernelScores(MINE, view="all"), edge_kernel=KernelScores(MINE))
+    model = KernelCRF(K, parts=parts, **FINE)
+    dense = model.fit(X, y).certificate_.value
+    model.set_params(basis=GreedyCliques(ALL, step=20)).fit(X, y)
+    assert model.certificate_.value == pytest.approx(dense, rel=1e-6)
+    assert list(model.parts_) == ["edges"]
+    assert model.edge_dual_coef_.any()
+    structure, X, y = EVERY["arc"][0](rng)
+    model = KernelCRF(K, structure=structure, basis=GreedyCliques(4, step=1), **FINE).fit(X, y)
+    assert model.full_gap(X, y).gap > 1e-3 > model.certificate_.gap
+    assert model.set_params(basis=GreedyCliques(ALL)).fit(X, y).full_gap(X, y).relative_gap < 1e-7
 
 
 @pytest.mark.parametrize("case", ["both ends", "arc", "segment", "triple", "span"])

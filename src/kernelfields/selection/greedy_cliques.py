@@ -22,10 +22,9 @@ from .task import GrowthTask, View
 class GreedyCliques(Selection):
     """Functions k(x_c, ·) [label] of single labelled cliques, the best of all first [lafferty2004].
 
-    Candidates are the vertices of the training set, and also its edges if the model has a kernel on edges;
-    otherwise label pairs have free scores. With several kernels the candidates of each are visited in turn,
-    or each gives its best ones in every step.
-    All active coefficients are refitted after every step.
+    Candidates are the labelled vertices of the training set, or arcs of parses and other answers, and with
+    `KernelScores` among the parts those of their cliques: edges, factors, triples, segments. What has no
+    kernel has free scores. All active coefficients are refitted after every step.
 
     Parameters
     ----------
@@ -39,9 +38,9 @@ class GreedyCliques(Selection):
     seen_only : bool
         Whether candidates are limited to labellings that occur in the training set.
     each_kernel : bool
-        Whether every step adds the ``step`` best candidates of each kernel, that on edges too, as the paper
-        does with a graph kernel and an RBF kernel. Otherwise kernels on vertices are visited in turn, and the
-        candidates of the kernel on edges compete with those of the kernel visited.
+        Whether every step adds the ``step`` best candidates of each kernel, those on edges too, as the paper
+        does with a graph kernel and an RBF kernel. Otherwise kernels on answers are visited in turn, and the
+        candidates of all other kernels compete with those of the kernel visited.
     sample : int, optional
         Number of observations, drawn at random for every step, that candidates come from; all if not given.
         Each takes N kernel values per step, which are not stored.
@@ -61,7 +60,7 @@ class GreedyCliques(Selection):
     }
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """Return the best candidates of each kernel, or of one kernel on vertices and that on edges."""
+        """Return the best candidates of each kernel, or of one kernel on answers and all on other cliques."""
         if self.each_kernel:
             return [one for name in view.task.pools for one in self._best(view, [name], random)]
         return self._best(view, _in_turn(view.task, visit), random)
