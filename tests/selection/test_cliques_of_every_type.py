@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -222,10 +223,18 @@ def test_warm_starts_go_on(case: str, rng: Any) -> None:
     assert model.path_[-1].functions == 8
     for name, atoms in whole.items():
         np.testing.assert_array_equal(model.selected_[name].observations, atoms.observations)
-    view = "mean" if case == "both ends" else "own"
-    other = KernelScores(MINE, on="edge", view=view, penalty=0.4)
-    if case == "both ends":
-        assert model.set_params(parts__mine=other).fit(X, y).path_[0] != path[0]
+
+
+def test_warm_starts_begin_anew_with_other_cliques(rng: Any) -> None:
+    """Another view of the same edges, or other edges of the same vertices; steps have their seconds."""
+    model, X, y = example("of graphs", rng)
+    model.set_params(basis=GreedyCliques(4, step=2), warm_start=True)
+    begun = []
+    for parts in (model.parts, model.parts, Parts(mine=KernelScores(MINE, on="edge", view="mean")), Parts()):
+        begun.append(model.set_params(parts=parts).fit(X, y).path_[0])
+    for edges in ([(0, 1)], [(1, 2)], [(1, 2)]):
+        begun.append(model.fit([(x, edges) for x, _ in X], y).path_[0])
+    assert [one == other for one, other in pairwise(begun)] == [True, False, False, False, False, True]
 
 
 @pytest.mark.parametrize("case", ["both ends", "segment", "factor", "triple", "arc", "sibling", "span"])

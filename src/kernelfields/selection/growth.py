@@ -33,7 +33,7 @@ class SelectionStep(NamedTuple):
     held_out: float | None
     """Log-likelihood of held-out labellings, if there are any."""
     error: float | None
-    """Share of held-out labels that are wrong, decoded one by one."""
+    """Share of held-out answers that are wrong, decoded one by one."""
     visits: int
     """Number of visits so far."""
     seconds: float

@@ -59,7 +59,7 @@ class ImportVectors(Selection):
     _checks: ClassVar[Mapping[str, Check]] = {**Selection._checks, "sample": optional(whole())}
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """Return the vertices, or edges with input, with the largest gains."""
+        """Return the vertices, or cliques that have a kernel, with the largest gains."""
         gains, found = NewtonGains(view), []
         for name in view.task.pools:
             for o in self._candidates(view, name, random):

@@ -346,6 +346,9 @@ def _same(old: GrowthTask, new: GrowthTask) -> bool:
         return False
     if not np.array_equal(old.structure.offsets, new.structure.offsets):
         return False
+    before, now = ([one.members for one in task.structure.cliques.values()] for task in (old, new))
+    if len(before) != len(now) or not all(map(np.array_equal, before, now)):
+        return False
     if [(t.name, t.penalty) for t in old.free] != [(t.name, t.penalty) for t in new.free]:
         return False
     return all(_same_pool(one, new.pools[name]) for name, one in old.pools.items())
