@@ -52,8 +52,14 @@ def graphs(rng: Any) -> Any:
     return "graph", [(x, [(0, 1), (1, 2), (0, 2)]) for x in X], y
 
 
+def first_of(batch: Any, features: Any, clique: str) -> Any:
+    """What the first vertex of every clique sees."""
+    return features[batch.cliques[clique].members[:, 0]]
+
+
 EVERY = CASES | {
     "both ends": (chain, "edge", "all", vertices_of, ["edges"]),
+    "first end": (chain, "edge", "first", first_of, ["edges"]),
     "of trees": (trees, "edge", "all", vertices_of, ["edges"]),
     "of graphs": (graphs, "edge", "all", vertices_of, ["edges"]),
     "triple": (triples, "triple", "all", vertices_of, ["edges", "second_order"]),
@@ -191,7 +197,7 @@ def test_kernels_under_default_names_and_full_gaps(rng: Any) -> None:
     assert model.set_params(basis=GreedyCliques(ALL)).fit(X, y).full_gap(X, y).relative_gap < 1e-7
 
 
-@pytest.mark.parametrize("case", ["both ends", "arc", "segment", "triple", "span"])
+@pytest.mark.parametrize("case", ["both ends", "first end", "arc", "segment", "triple", "span"])
 def test_held_out_data_choose_a_step(case: str) -> None:
     model, X, y = example(case, np.random.default_rng(0))
     _, X_dev, y_dev = example(case, np.random.default_rng(5))
@@ -235,6 +241,9 @@ def test_warm_starts_begin_anew_with_other_cliques(rng: Any) -> None:
     for edges in ([(0, 1)], [(1, 2)], [(1, 2)]):
         begun.append(model.fit([(x, edges) for x, _ in X], y).path_[0])
     assert [one == other for one, other in pairwise(begun)] == [True, False, False, False, False, True]
+    model.set_params(structure="chain")
+    begun = [model.fit([[[v] for v in x]], [["a", "b", "a"]]).path_[0] for x in ([0, 1, 0], [0, 0, 1])]
+    assert begun[0] != begun[1]
 
 
 @pytest.mark.parametrize("case", ["both ends", "segment", "factor", "triple", "arc", "sibling", "span"])
@@ -283,6 +292,8 @@ def test_no_cliques_of_a_type(rng: Any) -> None:
     """Sequences of one position have no edges."""
     X, y = [rng.normal(size=(1, 2)) for _ in range(4)], [["a"], ["b"], ["b"], ["a"]]
     parts = Parts(mine=KernelScores(MINE, on="edge", view="all"))
+    dense = KernelCRF(K, parts=parts, warm_start=True).fit(X, y)
+    assert len(dense.fit(X, y).predict(X)) == 4
     model = KernelCRF(K, basis=GreedyCliques(6, step=1, gap=1e-9), parts=parts).fit(X, y)
     assert model.selected_["mine"].size == 0 < model.selected_["kernel"].size
     assert len(model.predict([rng.normal(size=(3, 2))])[0]) == 3

@@ -20,7 +20,6 @@ from ...fitting.run import Found, open_observer, precision_of, previous, search
 from ...gram import KernelBlocks, origins
 from ...kernels import Kernel
 from ...objective import Problem
-from ...observations import in_precision
 from ...selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason
 from ...selection.task import element_of, parts_of
 from ...solvers import Reason, Solver, Stop
@@ -142,11 +141,9 @@ class SelectedFit(Fit):
 
     def _judge(self, held_out: HeldOutSet) -> SelectionHeldOut:
         """Return what judges functions on held-out sequences."""
-        features = in_precision(held_out.inputs.features, precision_of(self.model.run))
+        data = PartData(held_out.batch, held_out.inputs.features).cast(precision_of(self.model.run))
         fixed = held_out_scores(self.measure, self.training, held_out)
-        return SelectionHeldOut(
-            self.chosen, PartData(held_out.batch, features), self.training, held_out, fixed
-        )
+        return SelectionHeldOut(self.chosen, data, self.training, held_out, fixed)
 
 
 class Chosen(NamedTuple):

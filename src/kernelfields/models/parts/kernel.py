@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -192,7 +193,8 @@ class BoundKernel(BoundPart):
         known = scorer.map.basis if isinstance(scorer.map, KernelMap) else None
         if isinstance(space, Expansion) and type(known) is type(self.observations):
             found = find_observations(self.observations, known)
-            columns = space.embedding.columns(scorer.coef.reshape(len(scorer.coef), -1))
+            width = math.prod(scorer.coef.shape[1:])
+            columns = space.embedding.columns(scorer.coef.reshape(len(scorer.coef), width))
             space.coordinates(result)[found[found >= 0]] = columns[found >= 0]
         return space.refreshed(result)
 
@@ -222,7 +224,7 @@ def require_own(batch: StructureBatch, on: str) -> None:
 
 def _embedding(labels: Any, batch: StructureBatch, on: str) -> LabelEmbedding:
     """Return the kernel on what a clique can have; of two labels one column is enough, and half the work."""
-    n_values = int(np.prod(batch.cliques[on].values))
+    n_values = math.prod(batch.cliques[on].values)
     if labels is None:
         centred = on == batch.answer and n_values == 2
         return LabelEmbedding.centred(2) if centred else LabelEmbedding.identity(n_values)
