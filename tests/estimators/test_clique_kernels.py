@@ -143,7 +143,7 @@ def test_other_structures_and_files(structure: str, data: Any, tmp_path: Path) -
         ),
         (
             {"parts": pairs("rbf"), "basis": SGPS()},
-            "selection as basis goes with squared penalties, and with no part such as 'pairs'",
+            "SGPS is for label pairs without input, and for no triples; use GreedyCliques",
         ),
     ],
 )

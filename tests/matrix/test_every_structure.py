@@ -59,9 +59,9 @@ def test_every_structure_has_an_estimator(structure: str) -> None:
         ("boosted", "dependency", "BoostedCRF is about labels of vertices, which Dependency has not."),
         ("boosted", "propagated", "BeliefPropagationBatch does not differentiate its marginals"),
         (
-            "KernelCRF greedy",
+            "KernelCRF sgps",
             "constituency",
-            "A selection as basis is about labels of vertices, which Constituency",
+            "SGPS as basis is about labels of vertices, which Constituency has not.",
         ),
         ("stochastic", "searched", "The log loss sums over outputs, which SearchedGraphBatch cannot do."),
     ],

@@ -1,5 +1,6 @@
 """Spaces that grow: slopes, bounds and choices against enumeration and numerical derivatives."""
 
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -51,11 +52,11 @@ def small_task(rng, share=0.5, free=False, edges=False):
     X = rng.normal(size=(chain.n_vertices - 2, 2))
     rows = np.concatenate([np.arange(len(X)), [0, 1]])  # two vertices look like others
     labels = rng.integers(L, size=chain.n_vertices).astype(np.int32)
-    pools = {"kernel": Pool(RBF(0.5), X, L, 0.3, share=share)}
+    pools = {"kernel": Pool(RBF(0.5), X, rows, L, 0.3, share=share)}
     if edges:
-        pools["edge_kernel"] = Pool(RBF(0.2), X, L * L, 0.7, "edge")
+        pools["edge_kernel"] = Pool(RBF(0.2), X, rows[chain.edge_tails], L * L, 0.7, "edge")
     terms = (Term("edges", Free(chain, "edge"), 0.6),) if free else ()
-    return GrowthTask(LogLoss(chain, labels), pools, rows, labels, terms)
+    return GrowthTask(LogLoss(chain, labels), pools, labels, terms)
 
 
 def grown_to(task, size, selection=None):
@@ -108,7 +109,7 @@ def test_coordinates_are_positions_with_two_labels(task):
     for a, b in pairwise(offsets):
         for t in range(a, b):
             following = range(L) if t + 1 < b else [L]
-            expected |= set(product([int(task.rows[t])], range(L), following))
+            expected |= set(product([int(task.pools["kernel"].seen[t])], range(L), following))
     assert found == expected
 
 
@@ -267,9 +268,8 @@ def test_whole_labellings_are_the_steepest_of_all(rng):
     """Against every labelling of a short sequence."""
     chain = ChainBatch([0, 4], L)
     X, labels = rng.normal(size=(4, 2)), rng.integers(L, size=4).astype(np.int32)
-    task = GrowthTask(
-        LogLoss(chain, labels), {"kernel": Pool(RBF(0.5), X, L, 0.3, share=0.5)}, np.arange(4), labels
-    )
+    pool = Pool(RBF(0.5), X, np.arange(4), L, 0.3, share=0.5)
+    task = GrowthTask(LogLoss(chain, labels), {"kernel": pool}, labels)
     growth = grown_to(task, 1, WholeSequences(1, step=1, refit=EXACT))
     view = view_of(growth)
     node, edge = view.slopes("kernel", np.arange(4)), view.pair_slopes("kernel")
@@ -318,10 +318,10 @@ def test_greedy_choice_is_the_best_there_is(rng):
 def test_candidates_of_greedy_selection(rng):
     task = small_task(rng, share=0.0, free=True, edges=True)
     view, random = view_of(grown_to(task, 2, GreedyCliques(2))), np.random.RandomState(0)
-    seen = {(int(o), int(y)) for o, y in zip(task.rows, task.labels, strict=True)}
+    seen = {(int(o), int(y)) for o, y in zip(task.pools["kernel"].seen, task.outputs, strict=True)}
     tails, heads = task.structure.edge_tails, task.structure.edge_heads
     pairs = {
-        (int(task.rows[t]), int(task.labels[t]) * L + int(task.labels[h]))
+        (int(task.pools["kernel"].seen[t]), int(task.outputs[t]) * L + int(task.outputs[h]))
         for t, h in zip(tails, heads, strict=True)
     }
     for proposal in GreedyCliques(10**6, step=10**6, seen_only=True).propose(view, 0, random):
@@ -338,10 +338,8 @@ def test_candidates_of_greedy_selection(rng):
 
 def test_kernels_take_turns(rng):
     task = small_task(rng, share=0.0, free=True)
-    second = Pool(RBF(3.0), task.pools["kernel"].observations, L, 0.3)
-    both = GrowthTask(
-        task.loss, {"kernel 0": task.pools["kernel"], "kernel 1": second}, task.rows, task.labels, task.free
-    )
+    second = replace(task.pools["kernel"], kernel=RBF(3.0))
+    both = replace(task, pools={"kernel 0": task.pools["kernel"], "kernel 1": second})
     growth = grown_to(both, 8, GreedyCliques(8, step=2))
     assert growth.state.sizes == {"kernel 0": 4, "kernel 1": 4}
     everything = grown_to(both, 10**6, GreedyCliques(10**6, step=9, refit=EXACT))
@@ -351,13 +349,13 @@ def test_kernels_take_turns(rng):
 def test_each_kernel_gives_its_best(rng):
     """Every step takes, of each kernel, the candidates along which R falls most: by numerical derivatives."""
     task = small_task(rng, share=0.0, free=True, edges=True)
-    second = Pool(RBF(3.0), task.pools["kernel"].observations, L, 0.5)
+    second = replace(task.pools["kernel"], kernel=RBF(3.0), penalty=0.5)
     pools = {
         "kernel 0": task.pools["kernel"],
         "kernel 1": second,
         "edge_kernel": task.pools["edge_kernel"],
     }
-    every = GrowthTask(task.loss, pools, task.rows, task.labels, task.free)
+    every = replace(task, pools=pools)
     selection = GreedyCliques(10**6, step=2, each_kernel=True, refit=EXACT)
     growth = grown_to(every, 6, GreedyCliques(6, step=2, each_kernel=True, refit=EXACT))
     assert growth.state.sizes == dict.fromkeys(pools, 2)
@@ -366,7 +364,7 @@ def test_each_kernel_gives_its_best(rng):
     assert proposals.keys() == pools.keys()
     for name, pool in pools.items():
         merits = {}
-        for o in np.unique(every.looks(pool.clique)).tolist():
+        for o in np.unique(pool.seen).tolist():
             for label in range(pool.width):
                 value = along(every, growth.state, name, Atoms.single(np.array([o]), np.array([label])))
                 merits[o * pool.width + label] = abs(value(1e-4) - value(-1e-4))

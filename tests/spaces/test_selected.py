@@ -19,7 +19,7 @@ def points(rng):
 
 def pool(X, clique="node", share=0.0):
     width = L if clique == "node" else L * L
-    return Pool(RBF(0.4), X, width, 1.5, clique, share)
+    return Pool(RBF(0.4), X, np.arange(len(X)), width, 1.5, clique, share)
 
 
 def pieces(rng, width=L):

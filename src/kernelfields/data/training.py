@@ -19,10 +19,11 @@ from ..solvers import Progress, Reason
 from ..spaces import WeightPairs
 from ..structures import EdgeBatch, Structure, StructureBatch
 from ..tables import loss_settings
+from .base_measure import BaseMeasure, add_base_measure
 from .inputs import Inputs, canonical
 from .labels import UNOBSERVED, Encoded, encode_outputs
 from .reading import Extractor
-from .rules import read_rules, require_edge_batch, require_possible
+from .rules import offset_of, read_rules, require_edge_batch, require_possible
 from .types import Outputs, Weights
 
 
@@ -71,6 +72,18 @@ class Training(NamedTuple):
     def edge_batch(self) -> EdgeBatch:
         """The batch of a structure with label pairs."""
         return require_edge_batch(self.batch)
+
+    def fixed_scores(self, measure: BaseMeasure, dtype: Any = np.float64) -> dict[str, Array] | None:
+        """Return what is not learnt: rules about labels, the base measure, and what the structure brings."""
+        known, batch = self.batch.known_scores(), self.batch
+        if self.forbidden is None and measure is None and not known:
+            return None
+        scores = {name: np.zeros(shape, dtype) for name, shape in batch.shapes.items()} | known
+        if self.forbidden is not None:
+            scores |= offset_of(self.forbidden, batch, dtype)
+        if measure is not None:
+            add_base_measure(measure, batch, self.inputs.features, self.encoded.classes, scores)
+        return {clique: values.astype(dtype, copy=False) for clique, values in scores.items()}
 
     def contents(self) -> list[Any]:
         """Return what tells this training set from others: inputs, labels, weights, what is forbidden.

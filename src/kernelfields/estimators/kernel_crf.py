@@ -82,7 +82,7 @@ class KernelCRF(KernelModel):
         subspace of fixed dimension, or random features: time and memory grow with the number of positions,
         not with its square. Names stand for `IncompleteCholesky`, `Nystroem` and `RandomFourier` of
         ``approximation`` at rank 500. A selection has functions of some labelled cliques, and no other kernel
-        values: `GreedyCliques` (of each kernel in a list), `SGPS`, `SGSA`, `WholeSequences` of ``selection``.
+        values: `GreedyCliques` (of all kernels and clique types), `SGPS`, `SGSA`, `WholeSequences`.
     posterior : "laplace", "variational", "mcmc", PosteriorMethod, optional
         Average probabilities over functions drawn from the posterior exp(−R), instead of taking the most
         probable one: see `posterior`. ``posterior_`` has them, and the evidence of the settings.
@@ -145,7 +145,8 @@ class KernelCRF(KernelModel):
     path_ : list of SelectionStep
         With a selection: number of functions, value, gap, and what held-out data said, step by step.
     selected_ : dict of Atoms
-        With a selection: the functions, positions of the training set and labels, by kernel.
+        With a selection: the functions, by kernel: positions of the training set, or cliques of a type
+        that see more than their first position, and labels.
     objective_ : float
         Loss and penalty of the model, with a certificate or without; ``objective_path_`` has those before
         every step of EM, where labels own hidden states.

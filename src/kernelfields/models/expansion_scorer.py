@@ -71,7 +71,7 @@ class ExpansionScorer(LearntScorer):
 
     def pruned(self) -> ExpansionScorer:
         """Return the same without observations that have no coefficient."""
-        used = self.coef.reshape(len(self.coef), -1).any(axis=1)
+        used = self.coef.any(axis=tuple(range(1, self.coef.ndim)))
         if used.all() or not isinstance(self.map, KernelMap):
             return self
         return replace(self, map=KernelMap(self.map.kernel, self.map.basis[used]), coef=self.coef[used])
@@ -88,7 +88,7 @@ class ExpansionScorer(LearntScorer):
             return
         observations = in_precision(matrix_of(features), self.dtype)
         seen, rows = observations_of(batch, on, view_of(batch, on, self.view), observations)
-        flat = self.coef.reshape(len(self.coef), -1)
+        flat = self.coef.reshape(len(self.coef), found)
         if isinstance(self.map, KernelMap):
             scores = used_times(self.map.kernel, seen, self.map.basis, flat)
         else:

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..approximation import FourierMap
 from ..arrays import Array
-from ..data.base_measure import BaseMeasure, add_base_measure
-from ..data.rules import offset_of
+from ..data.base_measure import BaseMeasure
 from ..data.training import Training
 from ..errors import InputError
 from ..fitting.held_out import HeldOutSet
@@ -115,7 +114,7 @@ class KernelProblem:
         return self.problem.exact() if plain else self._problem(np.dtype(np.float64))
 
     def _problem(self, dtype: np.dtype[Any]) -> Problem:
-        offset = fixed_scores(self.measure, self.training, dtype)
+        offset = self.training.fixed_scores(self.measure, dtype)
         return Problem.of(self.training.loss, self.parts.terms(dtype=dtype), offset, dtype, dtype)
 
     @property
@@ -244,25 +243,10 @@ def _in_pairs(coef: Array | None, L: int) -> Array | None:
     return None if coef is None else coef.reshape(-1, L, L)
 
 
-def fixed_scores(
-    measure: BaseMeasure, training: Training, dtype: Any = np.float64
-) -> dict[str, Array] | None:
-    """What is not learnt: rules about labels, the base measure, and what the structure brings along."""
-    batch = training.batch
-    known = batch.known_scores()
-    if training.forbidden is None and measure is None and not known:
-        return None
-    offset = {name: np.zeros(shape) for name, shape in batch.shapes.items()} | known
-    if training.forbidden is not None:
-        offset = offset_of(training.forbidden, training.batch, np.float64)
-    if measure is not None:
-        add_base_measure(measure, batch, training.inputs.features, training.encoded.classes, offset)
-    return {clique: values.astype(dtype, copy=False) for clique, values in offset.items()}
-
-
 def held_out_scores(
     measure: BaseMeasure, training: Training, held_out: HeldOutSet
 ) -> tuple[KnownScores, ...]:
     """Return the scores of held-out data that are not learnt, if there are some."""
-    fixed = fixed_scores(measure, training._replace(inputs=held_out.inputs, batch=held_out.batch))
+    there = training._replace(inputs=held_out.inputs, batch=held_out.batch)
+    fixed = there.fixed_scores(measure)
     return () if fixed is None else (KnownScores(fixed),)

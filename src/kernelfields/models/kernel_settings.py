@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -19,16 +19,7 @@ from ..kernels import Kernel, as_kernel
 from ..selection import Selection
 from ..structures import StructureBatch
 from ..tables import BASES, choose
-from .parts import (
-    AnyPart,
-    KernelScores,
-    Part,
-    Parts,
-    compose,
-    free_parts,
-    looked_at,
-    norms_of,
-)
+from .parts import AnyPart, KernelScores, Part, Parts, compose, free_parts, looked_at, norms_of
 from .views import FIRST
 
 KERNEL, EDGE_KERNEL = "kernel", "edge_kernel"
@@ -211,9 +202,9 @@ class KernelSettings:
             basis=self.approximation if part.basis is None else part.basis,
         )
 
-    def require_labels_alone(self, what: str) -> None:
-        """Refuse norms, and parts other than vertices and edges that look at the input."""
-        for name in [*self.further_looks, *norms_of(self.parts)]:
+    def require_labels_alone(self, what: str, but: Collection[str] = ()) -> None:
+        """Refuse norms, and parts other than vertices, edges and some that look at the input."""
+        for name in [*(one for one in self.further_looks if one not in but), *norms_of(self.parts)]:
             raise InputError(f"{what} goes with squared penalties, and with no part such as {name!r}.")
 
 

@@ -18,7 +18,6 @@ from ..kernels.weighted import ALIGNMENT, CERTIFICATE
 from ..objective import Certificate, Geometry, Point, Problem, WeightCut, weight_cut
 from ..solvers import Reason, Solver, Stop
 from ..structures import LabelledBatch
-from .kernel_problem import fixed_scores
 from .kernel_settings import EDGE_KERNEL, KERNEL, KernelSettings
 from .parts import BoundKernel, BoundParts, KernelScores, Part, PartData, fixed_measure, norms_of
 from .views import FIRST
@@ -192,7 +191,7 @@ def _problem(settings: KernelSettings, training: Training, data: PartData) -> Pr
     edge = settings.vertex_parts(training.encoded.classes).get(EDGE_KERNEL)
     edges = {} if edge is None else {EDGE_KERNEL: edge}
     parts = BoundParts.of({**_apart(settings), **edges, **settings.other_parts(training.batch)}, data)
-    offset = fixed_scores(fixed_measure(settings.parts), training)
+    offset = training.fixed_scores(fixed_measure(settings.parts))
     problem = Problem.of(training.loss, parts.terms(), offset)
     if not problem.certifiable:
         raise InputError(

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..arrays import Array
-from ._growing_base import Proposal, SequenceSelection, fresh
+from ._growing_base import NAME, Proposal, SequenceSelection, fresh
 from .atoms import Atoms
 from .criteria import Criterion, GapShare
 from .orders import steepest
 from .task import View
-
-NAME = "kernel"
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class ConfigurationSelection(SequenceSelection):
         keys = keys[fresh(view, NAME, keys)]
         if not len(keys):
             return []
-        L = view.task.structure.n_labels
+        L = view.task.structure.n_answers
         merits = self.by.judge(view, NAME, self.functions(keys, L), self.threshold)
         chosen = keys[self._best(view, keys, merits)]
         return [Proposal(NAME, chosen, self.functions(chosen, L))]
@@ -47,7 +45,7 @@ class ConfigurationSelection(SequenceSelection):
         The second of a group is nearly always a combination of others, once there are some label pairs:
         judged first, such candidates would take most of the places, and give nothing.
         """
-        L, count = view.task.structure.n_labels, self.steps(view) * self.step
+        L, count = view.task.structure.n_answers, self.steps(view) * self.step
         groups = self.groups(keys, L)
         seconds = np.isin(groups, self.groups(view.state.spent[NAME], L))
         first = steepest(np.where(seconds, 0.0, merits), count, groups)
@@ -71,5 +69,5 @@ class ConfigurationSelection(SequenceSelection):
         """Return how good the candidates not yet dealt with are, and the sequence of each."""
         keys, places = self.keys(view, ids)
         left = ~np.isin(keys, view.state.spent[NAME])
-        functions = self.functions(keys[left], view.task.structure.n_labels)
+        functions = self.functions(keys[left], view.task.structure.n_answers)
         return self.by.judge(view, NAME, functions, self.threshold), places[left]

@@ -16,6 +16,9 @@ from .orders import AtRandom, Order
 from .refit import Refit, RefitAll
 from .task import GrowthTask, View
 
+NAME = "kernel"
+"""The pool of functions of vertices, the only one that some selections know."""
+
 
 class Proposal(NamedTuple):
     """Functions of a pool to be added."""
@@ -33,7 +36,7 @@ class Selection(Checked, ABC):
     Parameters
     ----------
     size : int or float
-        p, the number of functions; below 1, as a share of the number of positions.
+        p, the number of functions; below 1, as a share of the number of positions, or of arcs of parses.
     step : int
         d, the number of functions added at once.
     threshold : float
@@ -70,9 +73,9 @@ class Selection(Checked, ABC):
     labels_pairs = False
     """Whether functions of this selection score label pairs, which then need no separate scores."""
 
-    def limit(self, n_positions: int) -> int:
+    def limit(self, n_answers: int) -> int:
         """Return p, the number of functions to stop at."""
-        return int(self.size) if self.size >= 1 else max(1, round(self.size * n_positions))
+        return int(self.size) if self.size >= 1 else max(1, round(self.size * n_answers))
 
     @property
     def refitting(self) -> Refit:
@@ -145,7 +148,9 @@ def positions_of(task: GrowthTask, ids: Array) -> SequencePositions:
     rows = rows_of(offsets, ids)
     lengths = offsets[ids + 1] - offsets[ids]
     return SequencePositions(
-        task.rows[rows], np.isin(rows, offsets[ids + 1] - 1), np.repeat(np.arange(len(ids)), lengths)
+        task.pools[NAME].seen[rows],
+        np.isin(rows, offsets[ids + 1] - 1),
+        np.repeat(np.arange(len(ids)), lengths),
     )
 
 
@@ -154,6 +159,11 @@ def fresh(view: View, name: str, keys: Array) -> Array:
     first = np.zeros(len(keys), dtype=bool)
     first[np.unique(keys, return_index=True)[1]] = True
     return first & ~np.isin(keys, view.state.spent[name])
+
+
+def rounds_of(task: GrowthTask, sample: int) -> int:
+    """Return how many samples are as many as the observations of the largest pool."""
+    return max(1, *(-(-pool.size // sample) for pool in task.pools.values()))
 
 
 def rivals(observations: Array, labels: Array, n_labels: int) -> Array:

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, optional, require_flag, whole
-from ._growing_base import Proposal, Selection, fresh, rivals
+from ..structures import LabelledBatch
+from ._growing_base import Proposal, Selection, fresh, rivals, rounds_of
 from .atoms import Atoms
 from .criteria import Criterion, FunctionalGradient
 from .orders import steepest
-from .pool import Pool
 from .task import GrowthTask, View
 
 
@@ -22,10 +22,9 @@ from .task import GrowthTask, View
 class GreedyCliques(Selection):
     """Functions k(x_c, ·) [label] of single labelled cliques, the best of all first [lafferty2004].
 
-    Candidates are the vertices of the training set, and also its edges if the model has a kernel on edges;
-    otherwise label pairs have free scores. With several kernels the candidates of each are visited in turn,
-    or each gives its best ones in every step.
-    All active coefficients are refitted after every step.
+    Candidates are the labelled vertices of the training set, or arcs of parses and other answers, and with
+    `KernelScores` among the parts those of their cliques: edges, factors, triples, segments. What has no
+    kernel has free scores. All active coefficients are refitted after every step.
 
     Parameters
     ----------
@@ -39,9 +38,9 @@ class GreedyCliques(Selection):
     seen_only : bool
         Whether candidates are limited to labellings that occur in the training set.
     each_kernel : bool
-        Whether every step adds the ``step`` best candidates of each kernel, that on edges too, as the paper
-        does with a graph kernel and an RBF kernel. Otherwise kernels on vertices are visited in turn, and the
-        candidates of the kernel on edges compete with those of the kernel visited.
+        Whether every step adds the ``step`` best candidates of each kernel, those on edges too, as the paper
+        does with a graph kernel and an RBF kernel. Otherwise kernels on answers are visited in turn, and the
+        candidates of all other kernels compete with those of the kernel visited.
     sample : int, optional
         Number of observations, drawn at random for every step, that candidates come from; all if not given.
         Each takes N kernel values per step, which are not stored.
@@ -61,37 +60,38 @@ class GreedyCliques(Selection):
     }
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """Return the best candidates of each kernel, or of one kernel on vertices and that on edges."""
+        """Return the best candidates of each kernel, or of one kernel on answers and all on other cliques."""
         if self.each_kernel:
             return [one for name in view.task.pools for one in self._best(view, [name], random)]
         return self._best(view, _in_turn(view.task, visit), random)
 
     def _best(self, view: View, names: list[str], random: np.random.RandomState) -> list[Proposal]:
         """Return the best candidates of some kernels, which compete."""
-        judged = [self._judged(view, name, random) for name in names]
+        judged = [self._judge_candidates(view, name, random) for name in names]
         merits = np.concatenate([merit for _, _, merit in judged])
-        groups = [_rivals(view.task.pools[name], k, keys) for k, (name, keys, _) in enumerate(judged)]
+        groups = [_rivals(view, name, keys) * len(names) + k for k, (name, keys, _) in enumerate(judged)]
         chosen = steepest(merits, self.steps(view) * self.step, np.concatenate(groups))
         ends = np.cumsum([0, *(len(keys) for _, keys, _ in judged)])
         result = []
         for k, (name, keys, _) in enumerate(judged):
             mine = keys[chosen[(chosen >= ends[k]) & (chosen < ends[k + 1])] - ends[k]]
             if self.every_labelling and len(mine):
-                mine = self._completed(view, name, mine)
+                mine = self._add_labellings(view, name, mine)
             if len(mine):
                 result.append(Proposal(name, mine, _functions(mine, view.task.pools[name].width)))
         return result
 
     def patience(self, task: GrowthTask) -> int:
         """Return the number of visits that see all kernels, times more if candidates are drawn at random."""
-        pools = list(task.pools.values())
-        rounds = 1 if self.sample is None else 20 * max(1, -(-pools[0].size // self.sample))
-        return rounds if self.each_kernel else rounds * len(pools)
+        rounds = 1 if self.sample is None else 20 * rounds_of(task, self.sample)
+        return rounds if self.each_kernel else rounds * len(task.pools)
 
-    def _judged(self, view: View, name: str, random: np.random.RandomState) -> tuple[str, Array, Array]:
+    def _judge_candidates(
+        self, view: View, name: str, random: np.random.RandomState
+    ) -> tuple[str, Array, Array]:
         """Return the keys o r + label of candidates, and the merit of each."""
         pool = view.task.pools[name]
-        observations = np.unique(view.task.looks(pool.clique))
+        observations = np.unique(pool.seen)
         some = None if self.sample is None else self.steps(view) * self.sample
         if some is not None and some < len(observations):
             observations = np.sort(random.choice(observations, some, replace=False))
@@ -104,7 +104,7 @@ class GreedyCliques(Selection):
         keys = keys[allowed]
         return name, keys, self.by.judge(view, name, _functions(keys, pool.width), self.threshold)
 
-    def _completed(self, view: View, name: str, keys: Array) -> Array:
+    def _add_labellings(self, view: View, name: str, keys: Array) -> Array:
         """Return all labellings of the cliques of some candidates."""
         width = view.task.pools[name].width
         cliques = np.array(list(dict.fromkeys((keys // width).tolist())), dtype=np.int64)
@@ -116,15 +116,15 @@ class GreedyCliques(Selection):
 
 
 def _in_turn(task: GrowthTask, visit: int) -> list[str]:
-    vertices = [name for name, pool in task.pools.items() if pool.clique == "node"]
-    edges = [name for name, pool in task.pools.items() if pool.clique == "edge"]
-    return [vertices[visit % len(vertices)], *edges]
+    """Return one of the pools of functions of answers, and all others."""
+    answers = [name for name, pool in task.pools.items() if pool.clique == task.structure.answer]
+    return [answers[visit % len(answers)], *(name for name in task.pools if name not in answers)]
 
 
-def _rivals(pool: Pool, number: int, keys: Array) -> Array:
-    """Return group numbers; of candidates in one group, one at a time is enough. No two pools share any."""
-    alone = keys if pool.clique == "edge" else rivals(*np.divmod(keys, pool.width), pool.width)
-    return 2 * alone + number
+def _rivals(view: View, name: str, keys: Array) -> Array:
+    """Return group numbers; of candidates in one group, one at a time is enough."""
+    pool = view.task.pools[name]
+    return rivals(*np.divmod(keys, pool.width), pool.width) if pool.centring else keys
 
 
 def _functions(keys: Array, width: int) -> Atoms:
@@ -133,11 +133,20 @@ def _functions(keys: Array, width: int) -> Atoms:
 
 
 def seen_keys(task: GrowthTask, name: str) -> Array:
-    """Return the keys of the labelled cliques that occur in the training set."""
-    pool, labels = task.pools[name], task.labels.astype(np.int64)
-    if pool.clique == "edge":
-        tails, heads = labels[task.structure.edge_tails], labels[task.structure.edge_heads]
-        known, labels = (tails >= 0) & (heads >= 0), tails * task.structure.n_labels + heads
-    else:
-        known = labels >= 0
-    return np.unique((task.looks(pool.clique) * pool.width + labels)[known])
+    """Return the keys of the labelled cliques that occur in the training set.
+
+    Cliques with a label that was not observed are left out; where a clique has more members than labels, as
+    runs have, so are all those of its sequence.
+    """
+    pool, batch, outputs = task.pools[name], task.structure, task.outputs
+    cliques, missing = batch.cliques[pool.clique], np.zeros(len(outputs), dtype=bool)
+    if isinstance(batch, LabelledBatch):
+        missing = outputs < 0
+    there = batch.parts(np.where(missing, 0, outputs))[pool.clique].reshape(cliques.count, pool.width) > 0
+    if missing.any() and len(cliques.values) == cliques.members.shape[1]:
+        there[missing[cliques.members].any(axis=1)] = False
+    elif missing.any():
+        before = np.concatenate([[0], np.cumsum(missing)])[batch.offsets]
+        there[np.repeat(np.diff(before) > 0, np.diff(cliques.offsets))] = False
+    occurring, values = np.nonzero(there)
+    return np.unique(pool.seen[occurring] * pool.width + values)

@@ -33,7 +33,7 @@ class SelectionStep(NamedTuple):
     held_out: float | None
     """Log-likelihood of held-out labellings, if there are any."""
     error: float | None
-    """Share of held-out labels that are wrong, decoded one by one."""
+    """Share of held-out answers that are wrong, decoded one by one."""
     visits: int
     """Number of visits so far."""
     seconds: float
@@ -105,7 +105,8 @@ class Growth:
         return self.state
 
     def _run(self) -> SelectionReason:
-        limit = self.selection.limit(self.task.structure.n_vertices)
+        batch = self.task.structure
+        limit = self.selection.limit(batch.cliques[batch.answer].count)
         patience, misses = self.selection.patience(self.task), 0.0
         point = self._fit(self.state, {})
         if point is None:

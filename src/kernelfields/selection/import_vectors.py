@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks import Check, optional, whole
-from ._growing_base import Proposal, Selection
+from ._growing_base import Proposal, Selection, rounds_of
 from .atoms import Atoms
 from .newton_gains import NewtonGains
 from .orders import steepest
@@ -59,7 +59,7 @@ class ImportVectors(Selection):
     _checks: ClassVar[Mapping[str, Check]] = {**Selection._checks, "sample": optional(whole())}
 
     def propose(self, view: View, visit: int, random: np.random.RandomState) -> list[Proposal]:
-        """Return the vertices, or edges with input, with the largest gains."""
+        """Return the vertices, or cliques that have a kernel, with the largest gains."""
         gains, found = NewtonGains(view), []
         for name in view.task.pools:
             for o in self._candidates(view, name, random):
@@ -74,13 +74,12 @@ class ImportVectors(Selection):
 
     def patience(self, task: GrowthTask) -> int:
         """Return 1, or a number of visits among which any given vertex very likely is."""
-        pools = list(task.pools.values())
-        return 1 if self.sample is None else 20 * max(1, -(-pools[0].size // self.sample))
+        return 1 if self.sample is None else 20 * rounds_of(task, self.sample)
 
     def _candidates(self, view: View, name: str, random: np.random.RandomState) -> Array:
         """Return observations that are not selected, and steeper than the threshold for some label."""
         width, spent = view.task.pools[name].width, view.state.spent[name]
-        observations = np.setdiff1d(view.task.looks(view.task.pools[name].clique), spent // width)
+        observations = np.setdiff1d(view.task.pools[name].seen, spent // width)
         some = None if self.sample is None else self.steps(view) * self.sample
         if some is not None and some < len(observations):
             observations = np.sort(random.choice(observations, some, replace=False))

@@ -23,8 +23,10 @@ class Pool:
     kernel: Kernel
     observations: Any
     """n observations, in the precision of kernel values."""
+    seen: Array
+    """The observation that each clique sees, (C,)."""
     width: int
-    """Number of labels, or label pairs, of an atom."""
+    """Number of labels, label pairs or the like of an atom; 1 for cliques that are there or not."""
     penalty: float
     """λ of the space."""
     clique: str = "node"
@@ -39,7 +41,7 @@ class Pool:
 
     @property
     def centring(self) -> float:
-        """Subtracted from [y = y′]: 1/L on vertices, where centring over labels does not change the model."""
+        """Subtracted from [y = y′]: 1/L on labels of vertices, where centring does not change the model."""
         return 1 / self.width if self.clique == "node" else 0.0
 
     def rows(self, chosen: Array) -> Array:

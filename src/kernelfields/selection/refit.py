@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -135,7 +135,7 @@ def gain_of(task: GrowthTask, state: GrowthState, name: str, functions: Atoms) -
     added = state.grown[name].appended(functions)
     if not len(added.kept):
         return 0.0
-    frozen = GrowthTask(task.loss, task.pools, task.rows, task.labels, (), _held(task, state), task.dtype)
+    frozen = replace(task, free=(), offset=_held(task, state))
     refit = RefitNew(iterations=30, tol=1e-6)
     after = refit.run(frozen, state, {name: added}).state
     return value - task.point(after).value

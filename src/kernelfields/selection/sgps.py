@@ -48,7 +48,7 @@ class SGPS(ConfigurationSelection):
 
     def keys(self, view: View, ids: Array) -> tuple[Array, Array]:
         """Return (o L + σ)(L + 1) + τ, with τ = L where there is no next label."""
-        L = view.task.structure.n_labels
+        L = view.task.structure.n_answers
         seen = positions_of(view.task, ids)
         inner = (seen.observations[~seen.last, None] * L + np.arange(L)) * (L + 1)
         ends = (seen.observations[seen.last, None] * L + np.arange(L)) * (L + 1) + L

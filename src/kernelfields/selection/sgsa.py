@@ -35,7 +35,7 @@ class SGSA(ConfigurationSelection):
 
     def keys(self, view: View, ids: Array) -> tuple[Array, Array]:
         """Return O L + σ for vertices, −1 − (σ L + τ) for pairs."""
-        L = view.task.structure.n_labels
+        L = view.task.structure.n_answers
         seen = positions_of(view.task, ids)
         vertices = (seen.observations[:, None] * L + np.arange(L)).ravel()
         with_edges = np.unique(seen.places[~seen.last])

@@ -72,7 +72,7 @@ class SelectedSpan:
             atoms.pairs,
             atoms.pair_owners,
             self.pool.share,
-            self.pool.clique == "node",
+            self.pool.centring > 0,
         )
 
     def whitened(self, functions: Atoms) -> Array:

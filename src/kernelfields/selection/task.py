@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..arrays import Array
 from ..losses import Loss
 from ..objective import Point, Problem, Term
 from ..spaces import BoundSpace, Functions, RowMap, Selected, SelectedCliques
-from ..structures import EdgeBatch, Scores
+from ..structures import LabelledBatch, Scores, StructureBatch
 from .atoms import Atoms
 from .pool import Pool
 from .span import SelectedSpan
@@ -50,29 +49,23 @@ class GrowthTask:
     loss: Loss
     pools: dict[str, Pool]
     """The pools by the names of their terms."""
-    rows: Array
-    """Index of each vertex into the distinct observations, (N,)."""
-    labels: Array
-    """Labels of the vertices, −1 where unobserved."""
+    outputs: Array
+    """Labels of the vertices, −1 where unobserved, or outputs of another kind."""
     free: tuple[Term, ...] = ()
     offset: Scores | None = None
     dtype: Any = np.float64
 
-    @cached_property
-    def structure(self) -> EdgeBatch:
+    @property
+    def structure(self) -> StructureBatch:
         """The batch."""
-        assert isinstance(self.loss.structure, EdgeBatch)
         return self.loss.structure
-
-    def looks(self, clique: str) -> Array:
-        """Return the observation that each clique sees."""
-        return self.rows[self.structure.cliques[clique].members[:, 0]]
 
     def space(self, pool: Pool, functions: Functions) -> BoundSpace:
         """Bind functions of a pool to the batch."""
         if pool.share:
-            return SelectedCliques(self.structure, functions, self.rows)
-        return Selected(self.structure, pool.clique, functions, self.looks(pool.clique))
+            assert isinstance(self.structure, LabelledBatch)
+            return SelectedCliques(self.structure, functions, pool.seen)
+        return Selected(self.structure, pool.clique, functions, pool.seen)
 
     def start(self) -> GrowthState:
         """Return the state in which nothing is selected and all coefficients are zero."""
@@ -129,8 +122,8 @@ class View:
     def _expanded(self, name: str) -> Array:
         pool, grown = self.task.pools[name], self.state.grown[name]
         gradient = self.point.loss.gradient[pool.clique]
-        flat = gradient.reshape(len(gradient), -1).astype(np.float64)
-        result = np.array(RowMap(self.task.looks(pool.clique), pool.size).spread(flat))
+        flat = gradient.reshape(len(gradient), pool.width).astype(np.float64)
+        result = np.array(RowMap(pool.seen, pool.size).spread(flat))
         functions = grown.functions()
         table = functions.table(functions.coefficients(self.state.parts[name]))
         result[grown.basis] += pool.penalty * table
@@ -162,7 +155,7 @@ class View:
         pairs = np.zeros(0)
         if len(functions.pairs):
             tied = np.isin(functions.pair_owners, functions.owners)
-            edges = np.where(tied, max(1, len(self.task.structure.edge_tails)), 1)
+            edges = np.where(tied, max(1, self.task.structure.cliques["edge"].count), 1)
             total = np.abs(self.pair_slopes(name)).ravel() / self.task.pools[name].share
             pairs = total[functions.pairs] / edges
         return functions.summed(vertices, pairs)
@@ -170,7 +163,7 @@ class View:
     def pair_slopes(self, name: str) -> Array:
         """Return ⟨∇R, κ [pair]⟩ = κ dθ + λ V, (L, L)."""
         pool, functions = self.task.pools[name], self.state.grown[name].functions()
-        L = self.task.structure.n_labels
+        L = self.task.structure.n_answers
         scores = functions.pair_scores(functions.coefficients(self.state.parts[name]), L)
         return pool.share * self.point.loss.gradient["edge"].astype(np.float64) + pool.penalty * scores
 

@@ -11,12 +11,11 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..structures import KBestOracle
-from ._growing_base import Proposal, SequenceSelection, fresh, positions_of
+from ._growing_base import NAME, Proposal, SequenceSelection, fresh, positions_of
 from .atoms import Atoms
 from .orders import steepest
 from .task import View
 
-NAME = "kernel"
 MOST = 4096
 """Number of labellings of a sequence that are searched for new ones."""
 LOOKED_AT = 8
@@ -100,7 +99,7 @@ def _key(s: int, labels: bytes) -> int:
 
 def _function(view: View, s: int, labels: Array) -> Atoms:
     """Return one labelling of one sequence as a function."""
-    L = view.task.structure.n_labels
+    L = view.task.structure.n_answers
     observations = positions_of(view.task, np.array([s])).observations
     labels = labels.astype(np.int64)
     batch: Any = view.task.structure.take([s])

@@ -205,11 +205,11 @@ class Expansion(BoundSpace):
 
     def coordinates(self, element: Array) -> Array:
         """γ, (n, r): a view."""
-        return element[: self.half].reshape(self.gram.size, -1)
+        return element[: self.half].reshape(self.gram.size, self.embedding.width)
 
     def image(self, element: Array) -> Array:
         """Kγ, (n, r): a view."""
-        return element[self.half :].reshape(self.gram.size, -1)
+        return element[self.half :].reshape(self.gram.size, self.embedding.width)
 
     def coefficients(self, element: Array) -> Array:
         """γ Bᵀ, (n, L): the scores of an x are Σ_o k(x, x_o) times row o."""

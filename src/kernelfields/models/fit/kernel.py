@@ -20,7 +20,7 @@ from ...solvers import Solver, Stop
 from ...spaces import Expansion
 from ..attributes import attributes_of, scorers_of
 from ..expansion_scorer import ExpansionScorer
-from ..kernel_problem import KernelProblem, fixed_scores, part_data
+from ..kernel_problem import KernelProblem, part_data
 from ..kernel_settings import EDGE_KERNEL, KERNEL, KernelSettings
 from ..parts import BoundParts, fixed_measure
 from ..scorers import LearntScorer
@@ -168,7 +168,7 @@ def full_certificate(model: Any, settings: KernelSettings, training: Training) -
     }
     others = BoundParts.of(settings.other_parts(training.batch), data)
     parts = BoundParts({**vertices, **others.parts}, {**bound, **others.bound}, data)
-    offset = fixed_scores(fixed_measure(settings.parts), training)
+    offset = training.fixed_scores(fixed_measure(settings.parts))
     problem = Problem.of(training.loss, parts.terms(dtype=dtype), offset, dtype, dtype)
     elements = []
     for term in problem.terms:

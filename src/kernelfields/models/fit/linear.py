@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...arrays import Array
-from ...data.base_measure import add_base_measure
 from ...data.inputs import canonical
-from ...data.rules import barred_scores, offset_of
+from ...data.rules import barred_scores
 from ...data.training import Training
 from ...errors import InputError
 from ...fitting.held_out import HeldOutSet
@@ -133,13 +132,7 @@ class LinearFit(ProblemFit):
 
     def _whole_problem(self, data: PartData, terms: list[Term]) -> Problem:
         training, dtype = self.training, data.features.dtype
-        batch, forbidden, measure = data.batch, training.forbidden, self.measure
-        offset = None if forbidden is None else offset_of(forbidden, training.batch, dtype)
-        if self.base is None and measure is not None:
-            if offset is None:
-                offset = {clique: np.zeros(shape, dtype) for clique, shape in batch.shapes.items()}
-            add_base_measure(measure, batch, training.inputs.features, training.encoded.classes, offset)
-            offset = {clique: values.astype(dtype) for clique, values in offset.items()}
+        offset = training.fixed_scores(self.measure if self.base is None else None, dtype)
         if self.base is not None:
             learnt = self.base._model()._replace(forbidden=None, scaling=None)
             known = learnt.scores(training.inputs._replace(features=data.features)).scores

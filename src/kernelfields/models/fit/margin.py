@@ -20,7 +20,7 @@ from ...objective import BlockDual, DetourDual, Detours, L1Norm, Point, Problem
 from ...solvers import CuttingPlane, DualAscent, LinearProgramming, Observer, Progress, Reason, Result, Stop
 from ...structures import StructureBatch
 from ..attributes import keep_scorers
-from ..kernel_problem import KernelProblem, fixed_scores, part_data
+from ..kernel_problem import KernelProblem, part_data
 from ..kernel_settings import KernelSettings
 from ..parts import (
     BoundParts,
@@ -164,7 +164,7 @@ class LinearFunctions(MarginFunctions):
         features = training.inputs.features.astype(np.float64, copy=False)
         data = PartData(training.batch, features, random=model.random_state, fast=False)
         self.parts = BoundParts.of(_linear_parts(model, training.batch), data)
-        offset = fixed_scores(fixed_measure(model.parts), training)
+        offset = training.fixed_scores(fixed_measure(model.parts))
         self.problem = Problem.of(training.loss, self.parts.terms(), offset)
 
     def take(self, model: Any, point: Point) -> None:

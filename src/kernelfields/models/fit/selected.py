@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...approximation import KernelMap
 from ...arrays import Array
 from ...data.labels import UNOBSERVED
-from ...data.rules import require_edge_batch
 from ...data.seeds import random_state
 from ...data.training import Training, require_labelling
 from ...errors import InputError, warn_user
@@ -19,20 +20,20 @@ from ...fitting.run import Found, open_observer, precision_of, previous, search
 from ...gram import KernelBlocks, origins
 from ...kernels import Kernel
 from ...objective import Problem
-from ...observations import in_precision
 from ...selection import Atoms, Growth, GrowthState, GrowthTask, Pool, Selection, SelectionReason
 from ...selection.task import element_of, parts_of
 from ...solvers import Reason, Solver, Stop
-from ...structures import Chain, marginal_parts
-from ...tables import LOW_RANK_SOLVERS, choose, structure_of
+from ...structures import Chain
+from ...tables import DECODERS, LOW_RANK_SOLVERS, choose, structure_of
 from ..attributes import attributes_of
-from ..kernel_problem import Gathered, fixed_scores, held_out_scores, precision_of_search
+from ..kernel_problem import Gathered, held_out_scores, precision_of_search
 from ..kernel_settings import EDGE_KERNEL, KERNEL, KernelSettings
 from ..model import KnownScores, Model
-from ..parts import BoundParts, KernelScores, PartData, fixed_measure
-from ..scorers import fuse_scorers
+from ..parts import BoundKernel, BoundParts, KernelScores, PartData, fixed_measure
+from ..scorers import LearntScorer, fuse_scorers
 from ..separate_kernels import SeparateKernels
 from ..vertex_kernels import LabelGroup, VertexKernels
+from ..views import view_of
 from .kernel import keep_weights
 from .steps import Fit, Mode, keep_end, keep_objective, keep_training
 
@@ -72,7 +73,6 @@ class SelectedFit(Fit):
         self.measure = fixed_measure(settings.parts)
         self.chosen = task_of(model, settings, training, data, selection)
         self.task = self.chosen.task
-        self.observations = self.task.pools[next(iter(self.task.pools))].observations
 
     def search(self, held_out: HeldOutSet | None) -> Found:
         """Let the spaces grow, and fit all coefficients at the end."""
@@ -84,7 +84,7 @@ class SelectedFit(Fit):
         before = None if last is None else getattr(last, "_growth", None)
         with open_observer(model) as observer:
             fresh = Growth(self.task, self.selection, seed, judge, observer)
-            self.growth = continued(before, fresh)
+            self.growth = continue_growth(before, fresh)
             state = self.growth.run()
         solver = choose(LOW_RANK_SOLVERS, model.solver, "solver")
         stop = Stop(gap=model.tol, gradient=1e-2 * model.tol, iterations=model.max_iter)
@@ -94,7 +94,7 @@ class SelectedFit(Fit):
     def keep(self, model: Any, found: Found) -> None:
         """Make attributes of a model of what was found."""
         growth, classes = self.growth, self.training.encoded.classes
-        functions, ends = gathered(self.chosen, self.state)
+        functions, ends = gather_functions(self.chosen, self.state)
         several = len(self.chosen.kernels) > 1
         model._kernels = (
             SeparateKernels(tuple(self.chosen.kernels), tuple(ends)) if several else self.chosen.only
@@ -106,15 +106,15 @@ class SelectedFit(Fit):
             None,
             "selection",
         )
-        for name, value in self._of_labels(found.point.problem, found.point.element, self.state).items():
+        for name, value in self._of_parts(found.point.problem, found.point.element, self.state).items():
             setattr(model, name, value)
         keep_training(model, self.training, self.measure)
         keep_end(model, self.training, found)
         keep_objective(model, found)
         keep_weights(model, self.weighed)
-        rows, offsets = self.task.rows, self.training.inputs.offsets
-        model.basis_origin_ = origins(model.basis_, self.observations, rows, offsets)
-        model.path_, model.selected_ = list(growth.path), selected_of(self.state, rows)
+        rows, offsets = self.chosen.first.seen, self.training.inputs.offsets
+        model.basis_origin_ = origins(model.basis_, self.chosen.first.observations, rows, offsets)
+        model.path_, model.selected_ = list(growth.path), selected_of(self.state, self.chosen.first)
         model.n_iter_, model.stop_reason_ = growth.visits, growth.ending.value
         goes_on = self.model.warm_start or growth.ending is SelectionReason.INTERRUPTED
         model._growth = growth.at_rest() if goes_on else None
@@ -125,81 +125,110 @@ class SelectedFit(Fit):
         def attributes(problem: Problem, element: Array) -> dict[str, Any]:
             parts = {name: element[place] for name, place in problem.slices.items()}
             here = self.state._replace(parts=parts)
-            functions = gathered(self.chosen, here)[0]
-            learnt = self._of_labels(problem, element, here)
+            functions = gather_functions(self.chosen, here)[0]
+            learnt = self._of_parts(problem, element, here)
             return {"dual_coef_": functions.coef, "edge_dual_coef_": functions.edge_coef, **learnt}
 
         return Mode(found.point.problem, found.point.element, attributes)
 
-    def _of_labels(self, problem: Problem, element: Array, state: GrowthState) -> dict[str, Any]:
-        """Return the attributes for parts that look at labels alone; selected functions may score pairs."""
+    def _of_parts(self, problem: Problem, element: Array, state: GrowthState) -> dict[str, Any]:
+        """Return the attributes for all parts that share no basis; selected functions may score pairs."""
         count = len(self.training.encoded.classes)
-        learnt = attributes_of(self.chosen.others.scorers(problem, element), count)
+        scorers = {**self.chosen.others.scorers(problem, element), **self.chosen.scorers(state)}
+        learnt = attributes_of(scorers, count)
         pairs = pair_scores(state, count)
         return learnt if pairs is None else learnt | {"transitions_": pairs}
 
     def _judge(self, held_out: HeldOutSet) -> SelectionHeldOut:
         """Return what judges functions on held-out sequences."""
-        observations = in_precision(held_out.inputs.features, precision_of(self.model.run))
+        data = PartData(held_out.batch, held_out.inputs.features).cast(precision_of(self.model.run))
         fixed = held_out_scores(self.measure, self.training, held_out)
-        return SelectionHeldOut(self.task, observations, self.training, held_out, fixed, self.chosen.others)
+        return SelectionHeldOut(self.chosen, data, self.training, held_out, fixed)
 
 
 class Chosen(NamedTuple):
     """What a selection chooses from."""
 
     task: GrowthTask
-    kernels: list[Kernel]
-    """Those of vertices, one for every pool of them."""
-    edge_kernel: Kernel | None
+    bound: dict[str, BoundKernel]
+    """The kernel of every pool."""
+    vertices: list[str]
+    """Pools whose functions share a basis: of answers, one for every kernel, and "edge_kernel"."""
     only: VertexKernels
-    """Those of vertices, where there is one."""
+    """The kernel of answers, where there is one."""
     others: BoundParts
-    """The parts that look at labels alone."""
+    """The parts that are no kernels."""
+
+    @property
+    def first(self) -> Pool:
+        """The first pool of functions of answers."""
+        return self.task.pools[self.vertices[0]]
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Those of answers."""
+        return [self.bound[name].kernel for name in self.vertices if name != EDGE_KERNEL]
+
+    @property
+    def edge_kernel(self) -> Kernel | None:
+        """The kernel of label pairs and first observations."""
+        return self.bound[EDGE_KERNEL].kernel if EDGE_KERNEL in self.bound else None
+
+    def scorers(self, state: GrowthState) -> dict[str, LearntScorer]:
+        """Return what a model keeps of the selected functions that have a basis of their own."""
+        found: dict[str, LearntScorer] = {}
+        for name in [name for name in self.bound if name not in self.vertices]:
+            one, basis = self.bound[name], state.grown[name].basis
+            map = KernelMap(one.kernel, one.observations[basis])
+            found[name] = one.scorer_over(map, table_of(state, name), self.task.structure)
+        return found
 
 
 def task_of(
     model: Any, settings: KernelSettings, training: Training, data: PartData, selection: Selection
 ) -> Chosen:
     """Return the problem of a kernel model, with nothing selected yet."""
-    require_labelling(training.structure, "A selection as basis")
     _require_selectable(model, settings, training, selection)
     apart = settings.several is not None and not selection.labels_pairs
     vertices = _separately(settings) if apart else settings.vertex_parts(training.encoded.classes)
-    bound: dict[str, Any] = dict(BoundParts.of(vertices, data).bound)
-    others = BoundParts.of(settings.other_parts(training.batch), data)
-    L, edges = training.edge_batch.n_labels, others.parts.get("edges")
-    pools, first = {}, next(iter(bound.values()))
+    others = settings.other_parts(training.batch)
+    for name, part in others.items():
+        if isinstance(part, KernelScores) and (part.basis is not None or part.labels is not None):
+            raise InputError(f"A selection needs kernels without basis= and labels=, unlike part {name!r}.")
+    every = BoundParts.of({**vertices, **others}, data)
+    bound = {name: one for name, one in every.bound.items() if isinstance(one, BoundKernel)}
+    free = every.without(bound)
+    edges, pools = free.parts.get("edges"), {}
     for name, one in bound.items():
-        penalty = vertices[name].penalty
-        assert penalty is not None
-        if one.on == "edge":
-            pools[name] = Pool(one.kernel, one.observations, L * L, penalty, "edge")
-            continue
+        penalty = float(every.parts[name].penalty or 0.0)
+        width = math.prod(training.batch.cliques[one.on].values)
         share = penalty / edges.penalty if selection.labels_pairs and edges and edges.penalty else 0.0
-        pools[name] = Pool(one.kernel, one.observations, L, penalty, share=share)
-    terms = [t for t in others.terms() if not (selection.labels_pairs and t.name == "edges")]
-    dtype = precision_of_search(model, training, first.observations)
-    offset = fixed_scores(fixed_measure(settings.parts), training, dtype)
-    task = GrowthTask(training.loss, pools, first.rows, training.encoded.labels, tuple(terms), offset, dtype)
-    kernels = [one.kernel for one in bound.values() if one.on != "edge"]
-    only = VertexKernels((LabelGroup(kernels[0], None),), float(vertices[next(iter(bound))].penalty or 0.0))
-    edge_kernel = next((one.kernel for one in bound.values() if one.on == "edge"), None)
-    return Chosen(task, kernels, edge_kernel, only, others)
+        pools[name] = Pool(one.kernel, one.observations, one.rows, width, penalty, one.on, share)
+    terms = [t for t in free.terms() if not (selection.labels_pairs and t.name == "edges")]
+    first = next(iter(vertices))
+    dtype = precision_of_search(model, training, bound[first].observations)
+    offset = training.fixed_scores(fixed_measure(settings.parts), dtype)
+    task = GrowthTask(training.loss, pools, training.encoded.labels, tuple(terms), offset, dtype)
+    only = VertexKernels((LabelGroup(bound[first].kernel, None),), pools[first].penalty)
+    return Chosen(task, bound, list(vertices), only, free)
 
 
 def _require_selectable(
     model: Any, settings: KernelSettings, training: Training, selection: Selection
 ) -> None:
-    settings.require_labels_alone("A selection as basis")
+    kernels = [name for name, part in settings.further.items() if isinstance(part, KernelScores)]
+    settings.require_labels_alone("A selection as basis", but=kernels)
     if settings.vertex_part.labels is not None or isinstance(settings.kernel, Mapping):
         raise InputError("A selection needs one kernel for all labels, and no kernel on labels.")
+    if not selection.labels_pairs:
+        return
+    name = type(selection).__name__
+    require_labelling(training.structure, f"{name} as basis")
     second = structure_of(model.structure) == Chain(order=2)
     # rows without neighbours have none that they could miss
     linked = len(training.edge_batch.edge_tails) > 0
     no_pairs = linked and settings.parts.get("edges", True) is None
-    if selection.labels_pairs and (second or settings.edge_part is not None or no_pairs):
-        name = type(selection).__name__
+    if second or kernels or settings.edge_part is not None or no_pairs:
         raise InputError(f"{name} is for label pairs without input, and for no triples; use GreedyCliques.")
 
 
@@ -216,34 +245,35 @@ def _separately(settings: KernelSettings) -> dict[str, KernelScores]:
     return found if edge is None else {**found, EDGE_KERNEL: edge}
 
 
-def gathered(chosen: Chosen, state: GrowthState) -> tuple[Gathered, list[int]]:
+def gather_functions(chosen: Chosen, state: GrowthState) -> tuple[Gathered, list[int]]:
     """Put the selected functions on one basis; where the part of each kernel on vertices ends.
 
     Kernels on vertices have parts of the basis of their own, because coefficients of several cannot be
     added up; the kernel on edges shares that of the only one on vertices.
     """
-    task, L = chosen.task, chosen.task.structure.n_labels
-    tables = {}
-    for name, grown in state.grown.items():
-        functions = grown.functions()
-        tables[name] = grown.basis, functions.table(functions.coefficients(state.parts[name]))
-    vertices = [name for name, pool in task.pools.items() if pool.clique == "node"]
-    bases = [tables[name][0] for name in vertices]
-    if "edge_kernel" in tables:
-        bases[-1] = np.concatenate([bases[-1], np.setdiff1d(tables["edge_kernel"][0], bases[-1])])
+    L, grown = chosen.task.structure.n_answers, state.grown
+    vertices = [name for name in chosen.vertices if name != EDGE_KERNEL]
+    bases = [grown[name].basis for name in vertices]
+    if chosen.edge_kernel is not None:
+        bases[-1] = np.concatenate([bases[-1], np.setdiff1d(grown[EDGE_KERNEL].basis, bases[-1])])
     ends = np.cumsum([0, *(len(basis) for basis in bases)]).tolist()
     coef = np.zeros((ends[-1], L))
     for name, start in zip(vertices, ends, strict=False):
-        coef[start : start + len(tables[name][0])] = tables[name][1]
+        coef[start : start + len(grown[name].basis)] = table_of(state, name)
     edge_coef = None
-    if "edge_kernel" in tables:
+    if chosen.edge_kernel is not None:
         edge_coef = np.zeros((ends[-1], L * L))
         order = np.argsort(bases[-1])
-        at = order[np.searchsorted(bases[-1], tables["edge_kernel"][0], sorter=order)]
-        edge_coef[ends[-2] + at] = tables["edge_kernel"][1]
+        at = order[np.searchsorted(bases[-1], grown[EDGE_KERNEL].basis, sorter=order)]
+        edge_coef[ends[-2] + at] = table_of(state, EDGE_KERNEL)
         edge_coef = edge_coef.reshape(-1, L, L)
-    observations = task.pools[vertices[0]].observations
-    return Gathered(observations[np.concatenate(bases)], coef, edge_coef), ends[1:]
+    return Gathered(chosen.first.observations[np.concatenate(bases)], coef, edge_coef), ends[1:]
+
+
+def table_of(state: GrowthState, name: str) -> Array:
+    """Return the coefficients of selected functions over the basis of their pool, (m, r)."""
+    functions = state.grown[name].functions()
+    return functions.table(functions.coefficients(state.parts[name]))
 
 
 def pair_scores(state: GrowthState, n_labels: int) -> Array | None:
@@ -283,17 +313,21 @@ def warn_of_interrupt(growth: Growth) -> None:
     warn_user(f"{growth.ending.value} There are {count}. {advice}", ConvergenceWarning)
 
 
-def selected_of(state: GrowthState, rows: Array) -> dict[str, Atoms]:
-    """The selected functions by the names of their spaces; observations as the first position of each."""
-    first = np.zeros(rows.max(initial=-1) + 1, dtype=np.int64)
-    first[rows[::-1]] = np.arange(len(rows))[::-1]
-    return {
-        name: grown.atoms._replace(observations=first[grown.atoms.observations])
-        for name, grown in state.grown.items()
-    }
+def selected_of(state: GrowthState, first: Pool) -> dict[str, Atoms]:
+    """The selected functions by the names of their spaces; observations as the first that sees each.
+
+    That is a position where cliques see what positions do, otherwise a clique.
+    """
+    found = {}
+    for name, grown in state.grown.items():
+        shared = grown.pool.observations is first.observations
+        distinct, where = np.unique(first.seen if shared else grown.pool.seen, return_index=True)
+        at = where[np.searchsorted(distinct, grown.atoms.observations)]
+        found[name] = grown.atoms._replace(observations=at)
+    return found
 
 
-def continued(growth: Growth | None, fresh: Growth) -> Growth:
+def continue_growth(growth: Growth | None, fresh: Growth) -> Growth:
     """Go on where a growth ended, if it is one of the same problem; else start."""
     if growth is None or not _same(growth.task, fresh.task):
         return fresh
@@ -305,11 +339,12 @@ def continued(growth: Growth | None, fresh: Growth) -> Growth:
 
 def _same(old: GrowthTask, new: GrowthTask) -> bool:
     """Whether two tasks have the same training set, pools and free terms."""
-    if list(old.pools) != list(new.pools) or not np.array_equal(old.labels, new.labels):
+    if list(old.pools) != list(new.pools) or not np.array_equal(old.outputs, new.outputs):
         return False
-    if not np.array_equal(old.rows, new.rows) or not np.array_equal(
-        old.structure.offsets, new.structure.offsets
-    ):
+    if not np.array_equal(old.structure.offsets, new.structure.offsets):
+        return False
+    before, now = ([one.members for one in task.structure.cliques.values()] for task in (old, new))
+    if len(before) != len(now) or not all(map(np.array_equal, before, now)):
         return False
     if [(t.name, t.penalty) for t in old.free] != [(t.name, t.penalty) for t in new.free]:
         return False
@@ -317,7 +352,9 @@ def _same(old: GrowthTask, new: GrowthTask) -> bool:
 
 
 def _same_pool(old: Pool, new: Pool) -> bool:
-    if (old.penalty, old.share, old.width) != (new.penalty, new.share, new.width):
+    if (old.penalty, old.share, old.width, old.clique) != (new.penalty, new.share, new.width, new.clique):
+        return False
+    if not np.array_equal(old.seen, new.seen):
         return False
     # digests, because the text of a large array leaves out most of it
     if digest([old.kernel]) != digest([new.kernel]) or old.observations.shape != new.observations.shape:
@@ -331,71 +368,71 @@ class SelectionHeldOut:
 
     Parameters
     ----------
-    task : GrowthTask
+    chosen : Chosen
         What is being minimised.
-    observations : observations
-        Those held out.
+    data : PartData
+        What is seen of those held out.
     training : Training
         What is learnt from.
     held_out : HeldOutSet
         What is not.
     fixed : tuple of KnownScores
         Their scores that are not learnt.
-    others : BoundParts
-        The parts that look at labels alone.
     """
 
     def __init__(
         self,
-        task: GrowthTask,
-        observations: Any,
+        chosen: Chosen,
+        data: PartData,
         training: Training,
         held_out: HeldOutSet,
         fixed: tuple[KnownScores, ...],
-        others: BoundParts,
     ) -> None:
-        self.task = task
-        self.observations = observations
-        self.training, self.held_out = training, held_out
-        self.fixed, self.others = fixed, others
-        self._rows: dict[str, list[Array]] = {name: [] for name in task.pools}
+        self.chosen, self.training, self.held_out, self.fixed = chosen, training, held_out, fixed
+        self.seen = {
+            name: data.seen(one.on, view_of(data.batch, one.on, one.view))
+            for name, one in chosen.bound.items()
+        }
+        self._columns: dict[str, list[Array]] = {name: [] for name in chosen.bound}
 
     def judge(self, state: GrowthState) -> tuple[float, float]:
-        """Return the log-likelihood, and the share of labels that are wrong, decoded one by one."""
-        batch, labels = self.held_out.batch, self.held_out.labels
+        """Return the log-likelihood, and the share of answers that are wrong, decoded one by one."""
+        batch, outputs = self.held_out.batch, self.held_out.labels
         theta = self.model(state).scores(self.held_out.inputs, batch).scores
-        guess = marginal_parts(batch, theta)["node"].argmax(axis=1)
-        observed = labels != UNOBSERVED
-        return -self.held_out.loss.at(theta).value, float(np.mean(guess[observed] != labels[observed]))
+        guess = choose(DECODERS, "posterior", "decoder").decode(batch, theta)
+        wrong = ~batch.agree(guess, outputs)[outputs != UNOBSERVED]
+        return -self.held_out.loss.at(theta).value, float(np.mean(wrong))
 
     def model(self, state: GrowthState) -> Model:
         """Return the model of what is selected so far, on the held-out data."""
-        batch, scorers = require_edge_batch(self.held_out.batch), list(self.fixed)
+        batch, scorers, others = self.held_out.batch, list(self.fixed), self.chosen.others
         for name, grown in state.grown.items():
-            pool, functions = grown.pool, grown.functions()
-            coefficients = functions.coefficients(state.parts[name])
-            scores = self._times(name, state, functions.table(coefficients))
-            seen = scores if pool.clique == "node" else scores[batch.edge_tails]
-            scorers.append(KnownScores({pool.clique: seen.reshape(batch.shapes[pool.clique])}))
-            if pool.share:
-                scorers.append(KnownScores({"edge": functions.pair_scores(coefficients, batch.n_labels)}))
-        labels = fuse_scorers(self.others.scorers_of(self.task.free, state.parts), batch.n_labels)
+            pool, rows = grown.pool, self.seen[name][1]
+            scores = self._times(name, state)
+            if rows is not None:
+                scores = scores[rows]
+            scorers.append(KnownScores({pool.clique: scores.reshape(batch.shapes[pool.clique])}))
+        pairs = pair_scores(state, batch.n_answers)
+        if pairs is not None:
+            scorers.append(KnownScores({"edge": pairs}))
+        labels = fuse_scorers(others.scorers_of(self.chosen.task.free, state.parts), batch.n_answers)
         return Model(self.training.structure, self.training.encoded.classes, (*scorers, *labels))
 
-    def _times(self, name: str, state: GrowthState, table: Array) -> Array:
+    def _times(self, name: str, state: GrowthState) -> Array:
         """Kernel values with the basis, those of its new members computed now, times coefficients."""
-        grown, rows = state.grown[name], self._rows[name]
-        known = sum(len(some) for some in rows)
+        grown, columns, observations = state.grown[name], self._columns[name], self.seen[name][0]
+        known = sum(len(some) for some in columns)
         if known < len(grown.basis):
             new = grown.pool.observations[grown.basis[known:]]
-            blocks = KernelBlocks(grown.pool.kernel, new, self.observations, grown.values.dtype)
+            blocks = KernelBlocks(grown.pool.kernel, new, observations, grown.values.dtype)
             values = np.empty(blocks.shape, grown.values.dtype)
             blocks.fill(values, 0, 0)
-            rows.append(values)
-            while len(rows) > 1 and len(rows[-2]) <= 2 * len(rows[-1]):  # few blocks, each copied seldom
-                rows[-2:] = [np.concatenate(rows[-2:])]
-        result, start = np.zeros((self.held_out.batch.n_vertices, table.shape[1])), 0
-        for some in rows:
+            columns.append(values)
+            while len(columns) > 1 and len(columns[-2]) <= 2 * len(columns[-1]):  # few, each copied seldom
+                columns[-2:] = [np.concatenate(columns[-2:])]
+        table, start = table_of(state, name), 0
+        result = np.zeros((observations.shape[0], table.shape[1]))
+        for some in columns:
             part = table[start : start + len(some)].astype(some.dtype)
             result += some[: len(part)].T @ part
             start += len(some)

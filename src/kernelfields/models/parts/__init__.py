@@ -8,15 +8,7 @@ from .data import PartData
 from .defaults import FACTOR, FREE_NAMES, AnyPart, compose, feature_parts, free_parts
 from .free import FreeScores
 from .linear import LinearScores
-from .settings import (
-    Parts,
-    fixed_measure,
-    looked_at,
-    norms_of,
-    parts_of,
-    require_features,
-    require_no_norms,
-)
+from .settings import Parts, fixed_measure, looked_at, norms_of, parts_of, require_features, require_no_norms
 from .unlearnt import FixedScores, TreeScores
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -179,10 +180,14 @@ class BoundKernel(BoundPart):
 
     def scorer(self, space: Any, element: Array) -> ExpansionScorer:
         """Return the coefficients over the whole basis: those of other functions may not be 0 there."""
-        values = space.structure.cliques[self.on].values
-        coef = np.array(self.coefficients(space, element), dtype=np.float64).reshape(-1, *values)
-        on = None if self.on == space.structure.answer else self.on
-        return ExpansionScorer(on, self.map, coef, self.view, self.observations.dtype)
+        return self.scorer_over(self.map, self.coefficients(space, element), space.structure)
+
+    def scorer_over(self, map: ObservationMap, coef: Array, batch: StructureBatch) -> ExpansionScorer:
+        """Return the function of some coefficients, a row for everything that a map has columns for."""
+        values = batch.cliques[self.on].values
+        coef = np.array(coef, dtype=np.float64).reshape(len(coef), *values)
+        on = None if self.on == batch.answer else self.on
+        return ExpansionScorer(on, map, coef, self.view, self.observations.dtype)
 
     def element(self, space: Any, scorer: ExpansionScorer) -> Array:
         """Return the function as far as it is an expansion over the observations of the training set.
@@ -193,7 +198,8 @@ class BoundKernel(BoundPart):
         known = scorer.map.basis if isinstance(scorer.map, KernelMap) else None
         if isinstance(space, Expansion) and type(known) is type(self.observations):
             found = find_observations(self.observations, known)
-            columns = space.embedding.columns(scorer.coef.reshape(len(scorer.coef), -1))
+            width = math.prod(scorer.coef.shape[1:])
+            columns = space.embedding.columns(scorer.coef.reshape(len(scorer.coef), width))
             space.coordinates(result)[found[found >= 0]] = columns[found >= 0]
         return result
 
@@ -223,7 +229,7 @@ def require_own(batch: StructureBatch, on: str) -> None:
 
 def _embedding(labels: Any, batch: StructureBatch, on: str) -> LabelEmbedding:
     """Return the kernel on what a clique can have; of two labels one column is enough, and half the work."""
-    n_values = int(np.prod(batch.cliques[on].values))
+    n_values = math.prod(batch.cliques[on].values)
     if labels is None:
         centred = on == batch.answer and n_values == 2
         return LabelEmbedding.centred(2) if centred else LabelEmbedding.identity(n_values)
