@@ -16,7 +16,7 @@ from ..checks import each, require_not_negative, require_settings
 from ..constraints import Rule
 from ..data.base_measure import BaseMeasure
 from ..data.reading import FeatureSetting
-from ..data.training import Training, require_labelling
+from ..data.training import Training
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..errors import InputError
 from ..fitting.checkpoint import KERNEL_SETTINGS, checkpoint_of
@@ -29,8 +29,8 @@ from ..kernels import Kernel, SpectralKernel, Weighted
 from ..losses import CustomLoss, LossSettings
 from ..models.fit.kernel import KernelFit, full_certificate
 from ..models.fit.selected import SelectedFit
-from ..models.fit.steps import FitArguments, ObjectiveModel, Reader
-from ..models.kernel_problem import KernelProblem, part_data
+from ..models.fit.steps import FitArguments, ObjectiveModel
+from ..models.kernel_problem import KernelProblem, kernel_reader, part_data
 from ..models.kernel_scorers import kernel_model
 from ..models.kernel_settings import KernelSettings, kernel_settings
 from ..models.kernel_weights import weigh_kernels
@@ -39,14 +39,14 @@ from ..models.model import Model
 from ..models.parts import FixedScores, Part, Parts, fixed_measure, norms_of, parts_of
 from ..models.separate_kernels import SeparateKernels
 from ..models.terms import solver_for
-from ..models.vertex_kernels import VertexKernels, takes_objects
+from ..models.vertex_kernels import VertexKernels
 from ..objective import Certificate
 from ..observations import take
 from ..posterior import require_posterior
 from ..selection import Atoms, Growth, SelectionStep
 from ..solvers import Solver
 from ..structures import Structure
-from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose, structure_of
+from ..tables import KERNEL_SOLVERS, LOW_RANK_SOLVERS, choose
 
 FIT_ONLY = (
     "certificate_",
@@ -176,23 +176,10 @@ class KernelModel(ObjectiveModel):
 
     def _training(self, given: FitArguments) -> Training:
         """Read and check a training set, and sequences without labels as far as kernels look at them."""
-        settings = self._settings()
-        if settings.edge_part is not None:
-            require_labelling(structure_of(self.structure), "The part 'edge_kernel'")
-        return Reader(
-            self.structure,
-            self.features,
-            self.loss,
-            self.constraints,
-            self.classes,
-            own=settings.own,
-            verbatim=takes_objects(self.kernel),
-            missing=settings.takes_missing,
-            looks=settings.uses_unlabelled,
-        ).read(given)
+        return kernel_reader(self, self._settings(), self.loss).read(given)
 
     def _require_steady(self, settings: KernelSettings) -> None:
-        """Refuse to go on from what would be another search the next time."""
+        """Refuse to resume searches whose subspace would be drawn again."""
         drawn = settings.approximation is not None
         if self.warm_start and drawn:
             raise InputError(

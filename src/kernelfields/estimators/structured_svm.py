@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import each, one_of, require_positive, require_settings
 from ..constraints import Rule
 from ..data.reading import FeatureSetting
-from ..data.training import Training, require_labelling
+from ..data.training import Training
 from ..data.types import Items, Lengths, Outputs, Seed, Weights
 from ..decoders import Decoder
 from ..errors import InputError
@@ -22,15 +22,15 @@ from ..losses.hinge_settings import HingeSettings
 from ..models.attributes import learnt_model
 from ..models.fit.margin import KernelFunctions, LinearFunctions, MarginFit
 from ..models.fit.steps import FitArguments, ObjectiveModel, Reader
+from ..models.kernel_problem import kernel_reader
 from ..models.kernel_scorers import kernel_model
 from ..models.kernel_settings import kernel_settings
 from ..models.learnt import MARGIN
 from ..models.model import Model
 from ..models.parts import FixedScores, Part, Parts, looked_at, parts_of, require_features
-from ..models.vertex_kernels import takes_objects
 from ..solvers import CuttingPlane, DualAscent, LinearProgramming, MarginSolver
 from ..structures import Structure
-from ..tables import MARGIN_SOLVERS, choose, structure_of
+from ..tables import MARGIN_SOLVERS, choose
 
 
 @dataclass(eq=False, repr=False)
@@ -204,20 +204,11 @@ MarginSolver, CuttingPlane, DualAscent or LinearProgramming
 
     def _training(self, given: FitArguments) -> Training:
         """Read and check a training set, and sequences without labels as far as kernels look at them."""
-        settings = kernel_settings(self) if self.kernel is not None else None
-        if settings is not None and settings.edge_part is not None:
-            require_labelling(structure_of(self.structure), "The part 'edge_kernel'")
-        return Reader(
-            self.structure,
-            self.features,
-            HingeSettings(self.rescaling, self.cost),
-            self.constraints,
-            self.classes,
-            own=looked_at(self.parts) if settings is None else settings.own,
-            verbatim=settings is not None and takes_objects(self.kernel),
-            missing=settings is not None and settings.takes_missing,
-            looks=settings is not None and settings.uses_unlabelled,
-        ).read(given)
+        loss = HingeSettings(self.rescaling, self.cost)
+        if self.kernel is not None:
+            return kernel_reader(self, kernel_settings(self), loss).read(given)
+        own = looked_at(self.parts)
+        return Reader(self.structure, self.features, loss, self.constraints, self.classes, own).read(given)
 
     def _require_solvable(self) -> None:
         """Refuse a solver of another problem."""

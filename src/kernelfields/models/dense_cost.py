@@ -1,4 +1,4 @@
-"""What a fit with expansions over all observations will take: an estimate, and a warning."""
+"""Estimates of the time and memory of a fit with expansions over all observations, and a warning."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..observations import count, take
 from .parts import BoundKernel
 
 LARGE = 20_000
-"""Different observations from which on the estimate is a warning."""
+"""Number of distinct observations above which the estimate becomes a warning."""
 NOTABLE = 5_000
-"""Different observations from which on ``verbose`` shows it."""
+"""Number of distinct observations above which ``verbose`` shows it."""
 PROBE = 512
 """Observations whose kernel values are timed."""
 PRODUCTS = 50
@@ -30,9 +30,9 @@ class DenseCost(NamedTuple):
 
     observations: int
     gigabytes: float
-    """Of all Gram matrices."""
+    """Size of all Gram matrices together."""
     stored: bool
-    """Whether they fit into the memory that they may take; if not, every product computes them anew."""
+    """Whether they fit into the memory that they may take; if not, every product recomputes them."""
     seconds: float
 
     def __str__(self) -> str:

@@ -11,20 +11,22 @@ import numpy as np
 from ..approximation import FourierMap
 from ..arrays import Array
 from ..data.base_measure import BaseMeasure
-from ..data.training import Training
+from ..data.training import Training, require_labelling
 from ..errors import InputError
 from ..fitting.held_out import HeldOutSet
 from ..fitting.run import precision_of
 from ..fitting.run_settings import Run
 from ..objective import Point, Problem
 from ..observations import count, in_precision, stacked
+from ..tables import structure_of
 from .attributes import keep_scorers
 from .dense_cost import NOTABLE, announce
+from .fit.steps import Reader
 from .kernel_settings import EDGE_KERNEL, KERNEL, KernelSettings
 from .model import KnownScores, Model, Scorer
 from .parts import BoundKernel, BoundParts, PartData, fixed_measure
 from .scorers import LearntScorer, fuse_scorers
-from .vertex_kernels import LabelGroup, VertexKernels
+from .vertex_kernels import LabelGroup, VertexKernels, takes_objects
 
 CERTIFIABLE = 1e-4
 """The least relative gap that a search in single precision can certify."""
@@ -47,6 +49,23 @@ def part_data(training: Training, run: Run, random: Any = None) -> PartData:
         memory_limit=run.memory_limit,
         random=random,
         given=training.inputs.features,
+    )
+
+
+def kernel_reader(model: Any, settings: KernelSettings, loss: Any) -> Reader:
+    """Return how a model with kernels reads its training set."""
+    if settings.edge_part is not None:
+        require_labelling(structure_of(model.structure), "The part 'edge_kernel'")
+    return Reader(
+        model.structure,
+        model.features,
+        loss,
+        model.constraints,
+        model.classes,
+        own=settings.own,
+        verbatim=takes_objects(model.kernel),
+        missing=settings.takes_missing,
+        looks=settings.uses_unlabelled,
     )
 
 
